@@ -1,0 +1,167 @@
+package strictjson
+
+import (
+	"math/big"
+	"strings"
+)
+
+// Decimal is an exact decimal number: sign × 0.digits × 10^exp with neither leading
+// nor trailing zeros in digits. The zero Decimal is 0. It is immutable and comparable
+// only by [Decimal.Cmp].
+type Decimal struct {
+	negative bool
+	digits   string
+	exp      int
+}
+
+// maxWrittenExponent bounds the exponent that ParseDecimal takes; beyond it nothing
+// is computed at all.
+const maxWrittenExponent = 10_000
+
+// ParseDecimal reads a number token (RFC 8259 section 6). It takes time linear in the
+// token and never expands an exponent. ok is false for anything that is no such token
+// and for exponents beyond ±10,000.
+func ParseDecimal(token string) (d Decimal, ok bool) {
+	if token == "" {
+		return Decimal{}, false
+	}
+	end, fault := numberEnd(token, 0)
+	if fault != "" || end != len(token) {
+		return Decimal{}, false
+	}
+	mantissa := token
+	exp := 0
+	if e := strings.IndexAny(token, "eE"); e >= 0 {
+		mantissa = token[:e]
+		if exp, ok = smallInt(token[e+1:]); !ok {
+			return Decimal{}, false
+		}
+	}
+	if mantissa[0] == '-' {
+		d.negative = true
+		mantissa = mantissa[1:]
+	}
+	point := strings.IndexByte(mantissa, '.')
+	whole := len(mantissa)
+	digits := mantissa
+	if point >= 0 {
+		whole = point
+		digits = mantissa[:point] + mantissa[point+1:]
+	}
+	leading := 0
+	for leading < len(digits) && digits[leading] == '0' {
+		leading++
+	}
+	d.digits = strings.TrimRight(digits[leading:], "0")
+	d.exp = exp + whole - leading
+	if d.digits == "" {
+		d.negative = false
+		d.exp = exp + 1
+	}
+	return d, true
+}
+
+// smallInt reads a signed exponent of at most maxWrittenExponent.
+func smallInt(s string) (int, bool) {
+	negative := s[0] == '-'
+	if negative || s[0] == '+' {
+		s = s[1:]
+	}
+	n := 0
+	for i := range len(s) {
+		n = n*10 + int(s[i]-'0')
+		if n > maxWrittenExponent {
+			return 0, false
+		}
+	}
+	if negative {
+		n = -n
+	}
+	return n, true
+}
+
+// magnitude is e in d.ddd × 10^e; for zero the exponent that was written.
+func (d Decimal) magnitude() int { return d.exp - 1 }
+
+// IsZero reports whether d is 0 (or -0).
+func (d Decimal) IsZero() bool { return d.digits == "" }
+
+// IsInteger reports whether d has no fractional part; 1.0 and 1e2 are integers (JSON
+// Schema Validation section 6.1.1).
+func (d Decimal) IsInteger() bool { return d.IsZero() || d.exp >= len(d.digits) }
+
+// Sign returns -1, 0 or 1.
+func (d Decimal) Sign() int {
+	switch {
+	case d.IsZero():
+		return 0
+	case d.negative:
+		return -1
+	}
+	return 1
+}
+
+// Cmp compares exactly and returns -1, 0 or 1. -0 equals 0.
+func (d Decimal) Cmp(e Decimal) int {
+	if s, t := d.Sign(), e.Sign(); s != t {
+		if s < t {
+			return -1
+		}
+		return 1
+	} else if s == 0 {
+		return 0
+	}
+	order := compareMagnitude(d, e)
+	if d.negative {
+		return -order
+	}
+	return order
+}
+
+func compareMagnitude(d, e Decimal) int {
+	switch {
+	case d.exp < e.exp:
+		return -1
+	case d.exp > e.exp:
+		return 1
+	}
+	return strings.Compare(d.digits, e.digits)
+}
+
+// Int64 returns d as an int64; ok is false where d is no integer or does not fit.
+func (d Decimal) Int64() (n int64, ok bool) {
+	if d.IsZero() {
+		return 0, true
+	}
+	if !d.IsInteger() || d.exp > 19 {
+		return 0, false
+	}
+	z := d.scaled(0)
+	return z.Int64(), z.IsInt64()
+}
+
+// MultipleOf reports whether d is an integer multiple of step, exactly. A step that
+// is not greater than 0 has no multiples. Numbers that [Parse] let pass cost at most
+// a few hundred digits of arithmetic.
+func (d Decimal) MultipleOf(step Decimal) bool {
+	if step.Sign() <= 0 {
+		return false
+	}
+	if d.IsZero() {
+		return true
+	}
+	low := min(d.exp-len(d.digits), step.exp-len(step.digits))
+	return new(big.Int).Rem(d.scaled(low), step.scaled(low)).Sign() == 0
+}
+
+// scaled returns d × 10^-low as an integer; low is at most the place of d's last
+// digit.
+func (d Decimal) scaled(low int) *big.Int {
+	z, _ := new(big.Int).SetString(d.digits, 10)
+	shift := d.exp - len(d.digits) - low
+	z.Mul(z, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(shift)), nil))
+	if d.negative {
+		z.Neg(z)
+	}
+	return z
+}

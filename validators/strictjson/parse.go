@@ -1,0 +1,322 @@
+package strictjson
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// Parse reads one value. It copies src. The error, where there is one, is an [*Error];
+// the value is then the zero Value: nothing is ever half read.
+func Parse(src []byte, limits Limits) (Value, error) {
+	if len(src) > limits.MaxBytes {
+		return Value{}, &Error{
+			Reason: ByteLimit, Offset: limits.MaxBytes,
+			Detail: fmt.Sprintf("%d bytes, allowed are %d", len(src), limits.MaxBytes),
+		}
+	}
+	r := reader{src: string(src), limits: limits}
+	r.nodes = make([]node, 0, min(8+len(src)/16, limits.MaxItems+1))
+	if err := r.document(); err != nil {
+		return Value{}, err
+	}
+	return Value{&document{src: r.src, side: string(r.side), nodes: r.nodes}, 0}, nil
+}
+
+// A frame is an open container.
+type frame struct {
+	at   uint32 // its node
+	seen map[string]struct{}
+	name span // of the member being read
+}
+
+// manyMembers is the size from which an object's names are kept in a map instead of
+// being compared one by one.
+const manyMembers = 12
+
+// reader holds the state of one pass over the source.
+type reader struct {
+	src    string
+	pos    int
+	limits Limits
+	nodes  []node
+	side   []byte
+	open   []frame
+	items  int
+	fault  *Error // the earliest fault of encoding or duplicate name so far
+}
+
+func (r *reader) document() error {
+	if err := r.preamble(); err != nil {
+		return err
+	}
+	if err := r.value(span{}); err != nil {
+		return err
+	}
+	for len(r.open) > 0 {
+		if err := r.step(); err != nil {
+			return err
+		}
+	}
+	r.space()
+	if r.pos < len(r.src) {
+		return r.unexpected("data after the end of the value")
+	}
+	if r.fault != nil {
+		return r.fault
+	}
+	return nil
+}
+
+func (r *reader) preamble() error {
+	const bom = "\uFEFF"
+	if len(r.src) >= len(bom) && r.src[:len(bom)] == bom {
+		return r.syntax("a byte order mark (BOM) stands before the value")
+	}
+	return nil
+}
+
+// step reads one element or member of the innermost container, or its end.
+func (r *reader) step() error {
+	top := &r.open[len(r.open)-1]
+	container := &r.nodes[top.at]
+	r.space()
+	if r.pos >= len(r.src) {
+		return r.syntax("the input ends inside an array or object")
+	}
+	closing := byte(']')
+	if container.kind == Object {
+		closing = '}'
+	}
+	c := r.src[r.pos]
+	if c == closing {
+		r.pos++
+		container.end = uint32(r.pos)
+		container.next = uint32(len(r.nodes))
+		r.open = r.open[:len(r.open)-1]
+		return nil
+	}
+	if container.count > 0 {
+		if c != ',' {
+			return r.unexpected("a comma or the end of the container is expected")
+		}
+		r.pos++
+		r.space()
+		if r.pos < len(r.src) && r.src[r.pos] == closing {
+			return r.syntax("a comma before the end of the container")
+		}
+	}
+	r.items++
+	if r.items > r.limits.MaxItems {
+		return r.limit(ItemLimit, r.pos, fmt.Sprintf("more than %d elements and members", r.limits.MaxItems))
+	}
+	if container.kind == Array {
+		container.count++
+		return r.value(span{})
+	}
+	return r.member(top)
+}
+
+// member reads a name, its colon and its value.
+func (r *reader) member(top *frame) error {
+	at := r.pos
+	if r.pos >= len(r.src) || r.src[r.pos] != '"' {
+		return r.unexpected("a member name is expected")
+	}
+	top.name = span{}
+	name, chars, err := r.str()
+	if err != nil {
+		return err
+	}
+	if chars > r.limits.MaxNameChars {
+		return r.limit(StringLimit, at, fmt.Sprintf("a member name of more than %d characters", r.limits.MaxNameChars))
+	}
+	if r.duplicate(top, name) && r.fault == nil {
+		r.fault = r.errorAt(DuplicateName, at, "the object has this member name already")
+		r.fault.Pointer = r.pointer().Append(r.text(name)).String()
+	}
+	top.name = name
+	r.space()
+	if r.pos >= len(r.src) || r.src[r.pos] != ':' {
+		return r.unexpected("a colon is expected after a member name")
+	}
+	r.pos++
+	r.space()
+	r.nodes[top.at].count++
+	return r.value(name)
+}
+
+// duplicate reports whether the innermost object has the name already, and notes it.
+func (r *reader) duplicate(top *frame, name span) bool {
+	if top.seen == nil {
+		for i := top.at + 1; int(i) < len(r.nodes); i = r.nodes[i].next {
+			if r.sameText(r.nodes[i].name, name) {
+				return true
+			}
+		}
+		if r.nodes[top.at].count < manyMembers {
+			return false
+		}
+		top.seen = make(map[string]struct{}, 4*manyMembers)
+		for i := top.at + 1; int(i) < len(r.nodes); i = r.nodes[i].next {
+			top.seen[r.text(r.nodes[i].name)] = struct{}{}
+		}
+		top.seen[r.text(name)] = struct{}{}
+		return false
+	}
+	text := r.text(name)
+	if _, found := top.seen[text]; found {
+		return true
+	}
+	top.seen[text] = struct{}{}
+	return false
+}
+
+func (r *reader) sameText(a, b span) bool {
+	switch {
+	case a.to-a.from != b.to-b.from:
+		return false
+	case a.side && b.side:
+		return string(r.side[a.from:a.to]) == string(r.side[b.from:b.to])
+	case a.side:
+		return string(r.side[a.from:a.to]) == r.src[b.from:b.to]
+	case b.side:
+		return r.src[a.from:a.to] == string(r.side[b.from:b.to])
+	}
+	return r.src[a.from:a.to] == r.src[b.from:b.to]
+}
+
+func (r *reader) text(s span) string {
+	if s.side {
+		return string(r.side[s.from:s.to])
+	}
+	return r.src[s.from:s.to]
+}
+
+// value reads a scalar whole, or the opening bracket of a container.
+func (r *reader) value(name span) error {
+	r.space()
+	if r.pos >= len(r.src) {
+		return r.syntax("the input ends where a value is expected")
+	}
+	at := r.pos
+	n := node{start: uint32(at), name: name, next: uint32(len(r.nodes)) + 1}
+	switch c := r.src[at]; {
+	case c == '{' || c == '[':
+		return r.openContainer(n, c)
+	case c == '"':
+		text, chars, err := r.str()
+		if err != nil {
+			return err
+		}
+		if chars > r.limits.MaxStringChars {
+			return r.limit(StringLimit, at, fmt.Sprintf("a string of more than %d characters", r.limits.MaxStringChars))
+		}
+		n.kind, n.text, n.count = String, text, uint32(chars)
+	case c == '-' || (c >= '0' && c <= '9'):
+		if err := r.number(); err != nil {
+			return err
+		}
+		n.kind = Number
+	default:
+		kind, err := r.literal()
+		if err != nil {
+			return err
+		}
+		n.kind = kind
+	}
+	n.end = uint32(r.pos)
+	r.nodes = append(r.nodes, n)
+	return nil
+}
+
+func (r *reader) openContainer(n node, bracket byte) error {
+	n.kind = Array
+	if bracket == '{' {
+		n.kind = Object
+	}
+	if len(r.open) >= r.limits.MaxDepth {
+		return r.limit(DepthLimit, r.pos, fmt.Sprintf("more than %d arrays and objects inside each other", r.limits.MaxDepth))
+	}
+	r.pos++
+	r.open = append(r.open, frame{at: uint32(len(r.nodes))})
+	r.nodes = append(r.nodes, n)
+	return nil
+}
+
+func (r *reader) literal() (Kind, error) {
+	for _, l := range [...]struct {
+		text string
+		kind Kind
+	}{{"true", Bool}, {"false", Bool}, {"null", Null}} {
+		if len(r.src)-r.pos >= len(l.text) && r.src[r.pos:r.pos+len(l.text)] == l.text {
+			r.pos += len(l.text)
+			return l.kind, nil
+		}
+	}
+	return Absent, r.unexpected("a value is expected")
+}
+
+// space skips the white space of RFC 8259 section 2.
+func (r *reader) space() {
+	for r.pos < len(r.src) {
+		switch r.src[r.pos] {
+		case ' ', '\t', '\n', '\r':
+			r.pos++
+		default:
+			return
+		}
+	}
+}
+
+// errorAt makes an error that points at the value being read.
+func (r *reader) errorAt(reason Reason, offset int, detail string) *Error {
+	return &Error{Reason: reason, Offset: offset, Pointer: r.pointer().String(), Detail: detail}
+}
+
+// limit returns the fault of a limit, which outranks every other.
+func (r *reader) limit(reason Reason, offset int, detail string) error {
+	return r.errorAt(reason, offset, detail)
+}
+
+// syntax returns the fault of the grammar at the current position, or the earlier
+// fault that was met before it.
+func (r *reader) syntax(detail string) error {
+	if r.fault != nil {
+		return r.fault
+	}
+	return r.errorAt(Syntax, r.pos, detail)
+}
+
+// unexpected is syntax for a byte that cannot stand here: bytes that are no UTF-8 are
+// a fault of the encoding wherever they stand.
+func (r *reader) unexpected(detail string) error {
+	if r.pos < len(r.src) && r.src[r.pos] >= utf8.RuneSelf {
+		if c, size := utf8.DecodeRuneInString(r.src[r.pos:]); c == utf8.RuneError && size == 1 {
+			r.encoding(r.pos, "bytes that are not UTF-8")
+		}
+	}
+	return r.syntax(detail)
+}
+
+// encoding notes a fault of the encoding; reading goes on, since a limit that is
+// exceeded later outranks it.
+func (r *reader) encoding(offset int, detail string) {
+	if r.fault == nil {
+		r.fault = r.errorAt(Encoding, offset, detail)
+	}
+}
+
+// pointer returns where the value being read stands. It runs on error paths only.
+func (r *reader) pointer() Pointer {
+	p := Pointer{}
+	for _, f := range r.open {
+		c := r.nodes[f.at]
+		switch {
+		case c.kind == Array && c.count > 0:
+			p = append(p, itoa(int(c.count)-1))
+		case c.kind == Object && f.name != (span{}):
+			p = append(p, r.text(f.name))
+		}
+	}
+	return p
+}

@@ -1,0 +1,198 @@
+package strictjson
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// str reads a string token at the current position and returns where its unescaped
+// text stands, and its length in code points. A string without escapes is a slice of
+// the source; any other is unescaped into the side text.
+func (r *reader) str() (text span, chars int, err error) {
+	r.pos++
+	from := r.pos
+	for r.pos < len(r.src) {
+		c := r.src[r.pos]
+		switch {
+		case c == '"':
+			text = span{from: uint32(from), to: uint32(r.pos)}
+			r.pos++
+			return text, chars, nil
+		case c == '\\':
+			return r.escaped(from, chars)
+		case c < ' ':
+			return span{}, 0, r.syntax("a control character in a string must be escaped")
+		case c < utf8.RuneSelf:
+			r.pos++
+		default:
+			r.multibyte()
+		}
+		chars++
+	}
+	return span{}, 0, r.syntax("the input ends inside a string")
+}
+
+// multibyte steps over one code point of several bytes.
+func (r *reader) multibyte() {
+	c, size := utf8.DecodeRuneInString(r.src[r.pos:])
+	if c == utf8.RuneError && size == 1 {
+		r.encoding(r.pos, "bytes that are not UTF-8")
+	}
+	r.pos += size
+}
+
+// escaped goes on with a string whose first escape has been met.
+func (r *reader) escaped(from, chars int) (span, int, error) {
+	side := len(r.side)
+	plain := from
+	for r.pos < len(r.src) {
+		c := r.src[r.pos]
+		switch {
+		case c == '"':
+			r.side = append(r.side, r.src[plain:r.pos]...)
+			r.pos++
+			return span{from: uint32(side), to: uint32(len(r.side)), side: true}, chars, nil
+		case c == '\\':
+			r.side = append(r.side, r.src[plain:r.pos]...)
+			if err := r.escape(); err != nil {
+				return span{}, 0, err
+			}
+			plain = r.pos
+		case c < ' ':
+			return span{}, 0, r.syntax("a control character in a string must be escaped")
+		case c < utf8.RuneSelf:
+			r.pos++
+		default:
+			r.multibyte()
+		}
+		chars++
+	}
+	return span{}, 0, r.syntax("the input ends inside a string")
+}
+
+// escape reads one escape sequence, a surrogate pair as one, and appends its code
+// point to the side text.
+func (r *reader) escape() error {
+	at := r.pos
+	if at+1 >= len(r.src) {
+		r.pos = len(r.src)
+		return r.syntax("the input ends inside a string")
+	}
+	const short = `""\\//b` + "\b" + "f\fn\nr\rt\t"
+	c := r.src[at+1]
+	if c != 'u' {
+		for i := 0; i < len(short); i += 2 {
+			if short[i] == c {
+				r.side = append(r.side, short[i+1])
+				r.pos += 2
+				return nil
+			}
+		}
+		return r.syntax("no such escape")
+	}
+	unit, ok := hex4(r.src, at+2)
+	if !ok {
+		return r.syntax(`four hexadecimal digits are expected after \u`)
+	}
+	r.pos += 6
+	c32 := rune(unit)
+	if utf16.IsSurrogate(c32) {
+		low, ok := lowSurrogate(r.src, r.pos)
+		c32 = utf16.DecodeRune(c32, rune(low))
+		if !ok || c32 == utf8.RuneError {
+			r.encoding(at, "an escaped surrogate without its other half")
+			return nil
+		}
+		r.pos += 6
+	}
+	r.side = utf8.AppendRune(r.side, c32)
+	return nil
+}
+
+func lowSurrogate(s string, at int) (uint32, bool) {
+	if at+1 >= len(s) || s[at] != '\\' || s[at+1] != 'u' {
+		return 0, false
+	}
+	return hex4(s, at+2)
+}
+
+func hex4(s string, at int) (uint32, bool) {
+	if at+4 > len(s) {
+		return 0, false
+	}
+	var u uint32
+	for i := at; i < at+4; i++ {
+		d := strings.IndexByte(hexDigits, s[i]|0x20)
+		if d < 0 || (d < 10 && s[i] > '9') || s[i] < '0' {
+			return 0, false
+		}
+		u = u<<4 | uint32(d)
+	}
+	return u, true
+}
+
+// number reads a number token (RFC 8259 section 6) and checks its length and
+// magnitude by its digits.
+func (r *reader) number() error {
+	at := r.pos
+	end, detail := numberEnd(r.src, at)
+	if detail != "" {
+		r.pos = end
+		return r.unexpected(detail)
+	}
+	if end-at > r.limits.MaxNumberChars {
+		return r.limit(NumberLimit, at, fmt.Sprintf("a number of more than %d characters", r.limits.MaxNumberChars))
+	}
+	if !magnitudeAllowed(r.src[at:end]) {
+		return r.limit(NumberLimit, at, fmt.Sprintf("a number whose decimal exponent is beyond ±%d", MaxExponent))
+	}
+	r.pos = end
+	return nil
+}
+
+// numberEnd returns where the number token that begins at i ends, or where and how it
+// breaks the grammar.
+func numberEnd(s string, i int) (end int, fault string) {
+	digits := func() bool {
+		from := i
+		for i < len(s) && s[i] >= '0' && s[i] <= '9' {
+			i++
+		}
+		return i > from
+	}
+	if s[i] == '-' {
+		i++
+	}
+	zero := i < len(s) && s[i] == '0'
+	from := i
+	if !digits() {
+		return i, "a digit is expected"
+	}
+	if zero && i > from+1 {
+		return from + 1, "a number does not begin with a superfluous zero"
+	}
+	if i < len(s) && s[i] == '.' {
+		i++
+		if !digits() {
+			return i, "a digit is expected after the decimal point"
+		}
+	}
+	if i < len(s) && s[i]|0x20 == 'e' {
+		i++
+		if i < len(s) && (s[i] == '+' || s[i] == '-') {
+			i++
+		}
+		if !digits() {
+			return i, "a digit is expected in the exponent"
+		}
+	}
+	return i, ""
+}
+
+// magnitudeAllowed looks at the digits of a valid token and computes nothing else.
+func magnitudeAllowed(token string) bool {
+	d, ok := ParseDecimal(token)
+	return ok && d.magnitude() <= MaxExponent && d.magnitude() >= -MaxExponent
+}
