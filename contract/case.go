@@ -1,0 +1,77 @@
+package contract
+
+import (
+	"time"
+
+	"github.com/hallmark-gate/hallmark/validators/strictjson"
+)
+
+// Case is one executable example of a contract: a reply (or the lack of one) and the
+// verdict that it must get (A22).
+type Case struct {
+	File string // path relative to the contract's folder
+	Why  string
+	// Now is the clock of the case; zero where no check looks at time.
+	Now      time.Time
+	Request  CaseRequest
+	Evidence []CaseEvidence
+	Upstream CaseUpstream
+	// Raw is the reply's bytes; nil where there is none.
+	Raw  []byte
+	Want Want
+}
+
+// CaseRequest is the outstanding request of a case.
+type CaseRequest struct {
+	RequestID string // made up by the runner where the case names none
+	SessionID string
+	CallID    string
+	// Arguments is the JSON text of the argument object; "" means none.
+	Arguments      string
+	Attempt        int
+	IssuedAt       time.Time
+	FirstAttemptAt time.Time
+}
+
+// CaseEvidence is a fact that the case takes as already validated.
+type CaseEvidence struct {
+	Tool       string
+	Version    int
+	Arguments  strictjson.Value
+	Data       strictjson.Value
+	ObservedAt time.Time
+}
+
+// CaseUpstream is how the reply of a case came. At most one of the status members is
+// set.
+type CaseUpstream struct {
+	Source         string
+	MediaType      string
+	Adapter        string
+	Redirects      int
+	RetryAfter     time.Duration
+	HTTPStatus     *int
+	ExitCode       *int
+	GRPCStatus     *int
+	JSONRPCError   *int
+	TransportError TransportError
+	ToolRaised     bool
+}
+
+// Want is the verdict that a case must get: a failure, or data.
+type Want struct {
+	// Failure is the code that the agent must see; "" where the case is accepted.
+	Failure   FailureCode
+	Retryable *bool // nil: not looked at
+	Layer     Layer
+	Reason    Reason
+	At        *string // JSON Pointer; nil: not looked at
+	Check     string  // name of the semantic check; "": not looked at
+	// Data is what the agent must get, compared as JSON values with equal digits of
+	// numbers; absent where the case is refused.
+	Data          strictjson.Value
+	UntrustedText []string // nil: not looked at
+	Truncated     *bool
+	// Line and Column are where want stands in the case's file, from 1.
+	Line, Column int
+}

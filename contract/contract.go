@@ -1,0 +1,192 @@
+package contract
+
+import (
+	"io/fs"
+	"time"
+
+	"github.com/hallmark-gate/hallmark/validators/strictjson"
+)
+
+// Tree is everything that one contracts directory declares, read and linted. It is
+// immutable and safe for concurrent use.
+type Tree struct {
+	// Contracts are sorted by tool, then version.
+	Contracts []*Contract
+	// Current maps each tool to the version that serves requests naming none.
+	Current map[string]int
+	// Drain maps each tool to its other live versions; a version that is neither
+	// current nor drained is not served.
+	Drain map[string][]int
+	// Files are the paths and contents that Digest covers.
+	Files fs.FS
+	// Digest is the lowercase hex SHA-256 over the sorted (path, bytes) of the files.
+	Digest string
+}
+
+// Contract is what one version of one tool promised: what its results look like, what
+// of them an agent may see, and which arguments it takes.
+type Contract struct {
+	Dir         string // slash-separated folder below the contracts directory
+	Tool        string
+	Aliases     []string // other exact names of the same tool
+	Version     int      // from 1
+	Owner       string
+	Description string
+	Effect      Effect
+	Egress      Egress
+	Idempotent  bool // of a side effect: an unknown outcome may be retried
+	Trust       Trust
+	SourceLabel string // what the agent sees as the source; "" means derived
+	Result      Result
+	Retry       *Retry // nil: nothing is ever retried
+	Retention   Retention
+	Receipt     *Receipt   // nil: no receipts
+	Arguments   *Arguments // nil: any arguments; read-only tools only
+	Cases       []Case     // sorted by file
+	Digest      string     // lowercase hex SHA-256 of the contract's files
+}
+
+// Effect says whether a tool changes anything.
+type Effect string
+
+// The effects.
+const (
+	ReadOnly   Effect = "read_only"
+	SideEffect Effect = "side_effect"
+)
+
+// Egress says whether a read-only tool's arguments choose an outside destination.
+type Egress string
+
+// The kinds of egress; "" means that none was declared.
+const (
+	EgressNone    Egress = "none"
+	EgressOpen    Egress = "open"
+	EgressGranted Egress = "granted"
+)
+
+// Trust is how far results of a tool may be believed.
+type Trust struct {
+	Trusted bool
+	Sources []string // prefixes of the final source, for Trusted
+	Callers []string // authenticated callers, for Trusted
+}
+
+// Kind is what a result is made of.
+type Kind string
+
+// The kinds of results.
+const (
+	KindJSON    Kind = "json"
+	KindText    Kind = "text"
+	KindCommand Kind = "command"
+)
+
+// Framing is what stands around the payload.
+type Framing string
+
+// The framings.
+const (
+	FramingPayload  Framing = "payload"  // the bytes are the payload alone
+	FramingEnvelope Framing = "envelope" // tool, request_id, outcome, data | error
+	FramingMCP      Framing = "mcp"      // a CallToolResult
+	FramingJSONRPC  Framing = "jsonrpc"  // a CallToolResult in its response message
+)
+
+// Result is what a contract says about a tool's replies.
+type Result struct {
+	Kind         Kind
+	Framing      Framing
+	MediaTypes   []string // lowercase type/subtype, without parameters
+	Limits       strictjson.Limits
+	Schema       *Schema // of the payload
+	TextFields   []TextField
+	Checks       []Check
+	AgentFields  []strictjson.Pointer // with strictjson.EveryElement for array elements
+	NotGiven     map[string]string    // required members that the agent does not get, and why
+	NotFoundHTTP []int                // HTTP statuses that mean NOT_FOUND
+	DisplayText  int                  // code points of the tool's own message that may be shown
+	FailureCodes []FailureCode        // what an envelope may report
+	Unbound      string               // why a payload needs no equals check
+}
+
+// Schema is a JSON Schema of the contract's folder with everything it refers to.
+type Schema struct {
+	// File is the root, relative to the contract's folder.
+	File string
+	// Files are the root and what its $refs reach, by path relative to the folder.
+	Files map[string][]byte
+	// Roots are the same files parsed.
+	Roots map[string]strictjson.Value
+}
+
+// TextField declares a string member that holds outside text.
+type TextField struct {
+	At       strictjson.Pointer
+	As       string // media type of the text: text/plain
+	MaxChars int    // code points after cleaning at which it is cut; 0 means not cut
+	Profile  string // prose or code
+}
+
+// Check is one semantic check, by name and parameters. The contract does not know what
+// a check does; the registry of checks decodes With strictly at load.
+type Check struct {
+	Use  string           // equals, fresh, listed, signature, after or cel
+	Name string           // in rejections; defaults to Use
+	With strictjson.Value // an object, with the digits of the file; for cel {"expr": "…"}
+	// Line and Column are the place in contract.yaml, from 1.
+	Line, Column int
+}
+
+// Retry says when an identical call may be repeated.
+type Retry struct {
+	MaxAttempts int // the first one included
+	Budget      time.Duration
+	Delay       time.Duration
+	On          []FailureCode
+}
+
+// Retention says what is kept of the original bytes.
+type Retention struct {
+	Accepted string        // hash, sealed or none
+	Rejected string        // hash, sealed or none
+	Keep     time.Duration // 0 means the service's default
+	Redact   []string      // email, phone, token
+}
+
+// Receipt says whether and how accepted facts are attested.
+type Receipt struct {
+	TTL    time.Duration
+	Facts  bool
+	Signed bool
+}
+
+// Arguments is what a contract says about a tool's arguments.
+type Arguments struct {
+	Schema        *Schema
+	Audience      string // who executes; "" means the tool's name
+	BigIntegers   bool   // integers beyond ±(2^53−1) keep their digits instead of being refused
+	Scopes        []Scope
+	Unscoped      map[string]string // argument pointers that need no scope, and why
+	RequiresGrant bool
+	Requires      []Evidence
+}
+
+// Scope names arguments that a grant must cover.
+type Scope struct {
+	Name     string
+	Type     string
+	At       []strictjson.Pointer
+	Optional bool
+}
+
+// Evidence is a fact that must have been validated before a call.
+type Evidence struct {
+	Tool     string
+	Versions []int
+	MaxAge   time.Duration
+	Match    map[string]string // pointer into the evidence: pointer into the arguments
+	When     string            // CEL over evidence
+	From     []string          // callers of Validate that count
+	Reusable bool
+}
