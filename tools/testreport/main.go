@@ -28,10 +28,11 @@ import (
 
 // event is one line of `go test -json`, see `go doc test2json` and `go help buildjson`.
 type event struct {
-	Action  string
-	Package string
-	Test    string
-	Output  string
+	Action     string
+	Package    string
+	ImportPath string // of a build; that of a test reads "p [p.test]"
+	Test       string
+	Output     string
 }
 
 // key names one test of one package; an empty test is the package itself.
@@ -44,10 +45,12 @@ type report struct {
 	skipped []string
 	passed  int
 	failed  int
+	// Packages in which a test has failed: their own failure says nothing new.
+	told map[string]bool
 }
 
 func newReport(out io.Writer) *report {
-	return &report{out: out, pending: make(map[key][]string)}
+	return &report{out: out, pending: make(map[key][]string), told: make(map[string]bool)}
 }
 
 func main() {
@@ -93,6 +96,8 @@ func (r *report) take(e event) {
 		fmt.Fprint(r.out, e.Output)
 	case "build-fail":
 		r.failed++
+		pkg, _, _ := strings.Cut(e.ImportPath, " ")
+		r.told[pkg] = true
 	case "output":
 		if e.Test == "" {
 			r.packageLine(e.Output)
@@ -116,7 +121,9 @@ func (r *report) packageLine(line string) {
 func (r *report) end(action string, k key) {
 	if k.test == "" {
 		if action == "fail" {
-			r.failed++
+			if !r.told[k.pkg] {
+				r.failed++
+			}
 			r.flush(k.pkg)
 		}
 		return
@@ -128,6 +135,7 @@ func (r *report) end(action string, k key) {
 		r.passed++
 	case "fail":
 		r.failed++
+		r.told[k.pkg] = true
 		fmt.Fprint(r.out, strings.Join(output, ""))
 	case "skip":
 		r.skipped = append(r.skipped, fmt.Sprintf("SKIPPED: %s %s: %s", k.pkg, k.test, reason(output)))

@@ -27,8 +27,9 @@ func TestReport(t *testing.T) {
 		died = `{"Action":"output","Package":"p","Test":"D","Output":"panic: oh\n"}
 {"Action":"fail","Package":"p"}
 `
-		build = `{"ImportPath":"p","Action":"build-output","Output":"x.go:1: undefined: y\n"}
-{"ImportPath":"p","Action":"build-fail"}
+		build = `{"ImportPath":"p [p.test]","Action":"build-output","Output":"x.go:1: undefined: y\n"}
+{"ImportPath":"p [p.test]","Action":"build-fail"}
+{"Action":"fail","Package":"p","FailedBuild":"p [p.test]"}
 `
 	)
 	for _, tt := range []struct {
@@ -44,9 +45,9 @@ func TestReport(t *testing.T) {
 		{name: "strict refuses a skip", in: pass + skip, strict: true, want: "bring what it names"},
 		{name: "strict refuses an empty run", in: "", strict: true, want: "proves nothing"},
 		{name: "strict takes a pass", in: pass, strict: true, ok: true, want: "1 passed, 0 failed, 0 skipped"},
-		{name: "failure shows its output", in: fail, want: "c_test.go:9: got 1"},
-		{name: "a dead process shows its last words", in: died, want: "panic: oh"},
-		{name: "a broken build fails", in: build, want: "undefined: y"},
+		{name: "failure shows its output", in: fail, want: "c_test.go:9: got 1\n0 passed, 1 failed"},
+		{name: "a dead process shows its last words", in: died, want: "panic: oh\n0 passed, 1 failed"},
+		{name: "a broken build fails", in: build, want: "undefined: y\n0 passed, 1 failed"},
 		{name: "other text is passed on", in: "go: no such module\n", ok: true, want: "go: no such module\n"},
 		{name: "the last line may lack its end", in: strings.TrimSuffix(fail, "\n"), want: "got 1"},
 	} {
