@@ -52,6 +52,10 @@ test: ## all that needs no more than Go; says what was skipped and why
 race: ## the same under the race detector (needs cgo)
 	@$(GO) test -race -json ./... | $(REPORT)
 
+.PHONY: test-tools
+test-tools: ## the tests of what lies under tools/
+	$(GO) -C tools test ./...
+
 .PHONY: conformance
 conformance: ## the public suites, whole; absent data is a failure
 	@test -d "$(HALLMARK_SHARED)/corpora" || {
@@ -75,7 +79,7 @@ bench: ## every benchmark; BENCH=regexp selects, BENCHCOUNT repeats
 # ---- judgement of sources ---------------------------------------------------
 
 .PHONY: check
-check: lint check-generate breaking tidy-check test ## what a change must pass before it lands
+check: lint check-generate breaking tidy-check test-tools test ## what a change must pass before it lands
 
 .PHONY: lint
 lint: lint-format lint-go lint-proto archtest ## every linter below
