@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Runs every fuzz target of the repository, one after another, FUZZTIME each.
+#
+#   FUZZTIME=60s tools/fuzz.sh            all targets
+#   FUZZ='^FuzzParse' tools/fuzz.sh       those whose name matches
+#
+# Targets are found in the sources and then asked for by name: `go test -fuzz=X` ends
+# well when nothing matches, so a target that its package does not list (a build tag,
+# a wrong signature) stops the run, and so does a run without any target.
+set -eu -o pipefail
+
+go=${GO:-go}
+time=${FUZZTIME:-60s}
+pattern=${FUZZ:-.}
+
+cd "$(dirname "$0")/.."
+
+# "file:func FuzzName(" -> "./folder FuzzName". Nested modules and copies are not ours
+# to run; testdata holds no Go that runs.
+targets=$(find . -name '*_test.go' -not -path './.tmp/*' -not -path './tools/*' \
+		-not -path '*/testdata/*' -exec grep -HoE '^func Fuzz[A-Za-z0-9_]*\(' {} + |
+	sed -E 's#^(\./)?(.*)/[^/]*:func (Fuzz[A-Za-z0-9_]*)\($#./\2 \3#' | sort -u || true)
+
+ran=0
+while read -r package target; do
+	if [ -z "$target" ] || ! [[ $target =~ $pattern ]]; then
+		continue
+	fi
+	listed=$("$go" test -list "^${target}\$" "$package" </dev/null)
+	if ! grep -qx "$target" <<<"$listed"; then
+		echo "fuzz: $package does not list $target: it would never run" >&2
+		exit 1
+	fi
+	echo "fuzz: $package $target for $time"
+	"$go" test -run '^$' -fuzz "^${target}\$" -fuzztime "$time" "$package" </dev/null
+	ran=$((ran + 1))
+done <<<"$targets"
+
+if [ "$ran" -eq 0 ]; then
+	echo "fuzz: no target matches '$pattern'" >&2
+	exit 1
+fi
+echo "fuzz: $ran targets held"
