@@ -156,6 +156,14 @@ func (v Value) Offset() int {
 	return int(v.node().start)
 }
 
+// End returns the byte offset one past the value's last byte in the input.
+func (v Value) End() int {
+	if v.d == nil {
+		return 0
+	}
+	return int(v.node().end)
+}
+
 // Elements yields the elements of an array in order, and nothing for other kinds.
 func (v Value) Elements() iter.Seq2[int, Value] {
 	return func(yield func(int, Value) bool) {

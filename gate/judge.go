@@ -1,0 +1,123 @@
+package gate
+
+import (
+	"time"
+
+	"github.com/hallmark-gate/hallmark/contract"
+	"github.com/hallmark-gate/hallmark/validators"
+)
+
+// Judgement is what judging needs besides the call: whose clock, whose dice, which
+// attempt.
+type Judgement struct {
+	Caller Caller
+	Now    time.Time
+	// Evidence are facts that were validated before, as plain, already verified values.
+	Evidence []validators.Evidence
+	// Answered is how many attempts of this request were answered before.
+	Answered int
+	// Jitter in [0,1) shortens the retry delay.
+	Jitter float64
+}
+
+// Judge judges one call against a set. It is pure: the same arguments give the same
+// outcome. The error, where there is one, is a [*CallError]: the call itself is
+// malformed and nothing was judged.
+func Judge(set *Set, call Call, j Judgement) (Outcome, error) {
+	p, err := prepare(call)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return judge(set, p, j), nil
+}
+
+func judge(set *Set, p prepared, j Judgement) Outcome {
+	o := Outcome{
+		Attempt: max(p.Request.Attempt, 1, j.Answered+1),
+		Result: ToolResult{
+			Tool: UnknownTool, RequestID: p.Request.RequestID, ValidatedAt: j.Now,
+		},
+	}
+	tool, nameKnown := set.Lookup(p.Request.Tool, p.Request.ContractVersion)
+	if tool == nil {
+		return refuseUnknown(o, set.Name(p.Request.Tool), nameKnown)
+	}
+	c := tool.Contract
+	o.Tool = tool
+	o.Result.Tool, o.Result.ContractVersion = c.Tool, c.Version
+	o.Result.Provenance = provenance(c, j.Caller, p.Upstream)
+
+	arrived, refused := arrive(c, p.Upstream)
+	if refused {
+		o.Verdict = validators.Verdict{Code: arrived.code, Rejections: []validators.Rejection{arrived.rejection}}
+	} else {
+		o.Verdict = tool.Judge(p.Raw, facts(c, p, j))
+		arrived.definite = reported(o.Verdict)
+	}
+	if o.Verdict.Accepted {
+		out := o.Verdict.Output
+		o.Result.Data = &Data{JSON: string(out.JSON), UntrustedText: out.UntrustedText, Truncated: out.Truncated}
+		o.Result.FreshUntil = out.FreshUntil
+		if fits(o.Result) {
+			return o
+		}
+		o.Result.Data, o.Result.FreshUntil = nil, time.Time{}
+		o.Verdict = validators.Refuse(validators.Rejection{
+			Layer: contract.LayerLimits, Reason: contract.ReasonByteLimit,
+			Detail: "what the contract gives of this reply is larger than a reply may be",
+		})
+	}
+	return refuse(o, p, j, arrived)
+}
+
+// reported reports whether the tool itself said, in its promised shape, that it failed.
+func reported(v validators.Verdict) bool {
+	return len(v.Rejections) > 0 && v.Rejections[0].Reason == contract.ReasonToolReported
+}
+
+// refuse turns a refusing verdict into what the agent and the orchestrator get.
+func refuse(o Outcome, p prepared, j Judgement, a arrival) Outcome {
+	c := o.Tool.Contract
+	if o.Verdict.Code == "" {
+		o.Verdict.Code = contract.InvalidResponse
+	}
+	if c.Effect == contract.SideEffect && !c.Idempotent && !a.definite {
+		o.Verdict.Code = contract.OutcomeUnknown
+	}
+	code := o.Verdict.Code
+	retry := Retry{}
+	if !a.neverRetry && code != contract.OutcomeUnknown && code != contract.NotAuthorized {
+		retry = advise(c, code, p.Request, o.Attempt, p.Upstream.RetryAfter, j.Now, j.Jitter)
+	}
+	o.Retry = &retry
+	o.Result.Failure = &Failure{Code: code, Retryable: retry.Allowed}
+	return o
+}
+
+// refuseUnknown refuses a call for which there is no contract. There is no default
+// schema and no way through.
+func refuseUnknown(o Outcome, name string, nameKnown bool) Outcome {
+	r := validators.Rejection{
+		Layer: contract.LayerTransport, Reason: contract.ReasonUnknownTool,
+		Detail: "no contract has this tool",
+	}
+	if nameKnown {
+		o.Result.Tool = name
+		r.Reason, r.Detail = contract.ReasonUnknownVersion, "the tool has no live contract of this version"
+	}
+	o.Verdict = validators.Verdict{Code: contract.UnknownTool, Rejections: []validators.Rejection{r}}
+	o.Retry = &Retry{}
+	o.Result.Failure = &Failure{Code: contract.UnknownTool}
+	return o
+}
+
+func facts(c *contract.Contract, p prepared, j Judgement) validators.Facts {
+	return validators.Facts{
+		Request: validators.Request{
+			Tool: c.Tool, RequestID: p.Request.RequestID, SessionID: p.Request.SessionID,
+			Arguments: p.arguments, Attempt: max(p.Request.Attempt, 1), IssuedAt: p.Request.IssuedAt,
+		},
+		Evidence: j.Evidence,
+		Now:      j.Now,
+	}
+}

@@ -1,0 +1,94 @@
+package gate
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/hallmark-gate/hallmark/audit"
+	"github.com/hallmark-gate/hallmark/contract"
+	"github.com/hallmark-gate/hallmark/validators"
+	"github.com/hallmark-gate/hallmark/validators/strictjson"
+)
+
+// newRecord makes the audit record of one judged call. Nothing of the payload is in
+// it: digests, sizes, names that the contract knows, and pointers whose names were
+// escaped and cut (B11).
+func newRecord(caller Caller, decisionID string, set *Set, p prepared, o Outcome) audit.Record {
+	r := audit.Record{
+		DecisionID:      decisionID,
+		RPC:             "validate",
+		Tenant:          caller.Tenant,
+		Caller:          caller.Name,
+		Tool:            o.Result.Tool,
+		ContractVersion: uint32(o.Result.ContractVersion),
+		ContractsDigest: set.Digest(),
+		RequestID:       p.Request.RequestID,
+		SessionID:       p.Request.SessionID,
+		Source:          cleanSource(p.Upstream.Source, false),
+		Adapter:         p.Upstream.Adapter,
+		UpstreamStatus:  p.Upstream.Status.String(),
+		Reserialized:    p.Upstream.Reserialized,
+		RawBytes:        uint64(len(p.Raw)),
+		Attempt:         uint32(o.Attempt),
+		Signals:         o.Verdict.Signals,
+	}
+	if o.Tool == nil {
+		r.Tool = validators.ShownName(p.Request.Tool)
+	}
+	if p.Request.CallID != "" {
+		r.CallIDDigest = digest([]byte(p.Request.CallID))
+	}
+	if p.arguments.Exists() {
+		if canonical, err := strictjson.AppendCanonical(nil, p.arguments, strictjson.KeepBigNumbers); err == nil {
+			r.ArgumentsDigest = digest(canonical)
+		}
+	}
+	keep := true
+	if o.Tool != nil {
+		c := o.Tool.Contract
+		r.ContractDigest, r.Owner = c.Digest, c.Owner
+		r.MediaType = o.Result.Provenance.MediaType
+		keep = keepsDigest(c.Retention, o.Verdict.Accepted)
+	}
+	if p.Raw != nil && keep {
+		r.RawDigest = digest(p.Raw)
+	}
+	if d := o.Result.Data; d != nil {
+		r.OutputBytes, r.Truncated = uint64(len(d.JSON)), d.Truncated
+	}
+	if f := o.Result.Failure; f != nil {
+		r.FailureCode = string(f.Code)
+	}
+	for i, rejection := range o.Verdict.Rejections {
+		if i == 0 {
+			r.Rejection = rejectionRecord(rejection)
+		} else {
+			r.MoreRejections = append(r.MoreRejections, rejectionRecord(rejection))
+		}
+	}
+	return r
+}
+
+// keepsDigest reports whether the plain digest of the original may be recorded: not
+// where nothing is to be kept, and not where the contract redacts, since whoever
+// guesses a redacted value could prove the guess by it.
+func keepsDigest(r contract.Retention, accepted bool) bool {
+	class := r.Rejected
+	if accepted {
+		class = r.Accepted
+	}
+	return class != "none" && len(r.Redact) == 0
+}
+
+func rejectionRecord(r validators.Rejection) audit.Rejection {
+	return audit.Rejection{
+		Layer: string(r.Layer), Reason: string(r.Reason),
+		InstancePath: r.At, SchemaPath: r.SchemaPath, Keyword: r.Keyword,
+		Check: r.Check, Detail: r.Detail, Offset: uint64(max(r.Offset, 0)),
+	}
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}

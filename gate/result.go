@@ -1,0 +1,64 @@
+package gate
+
+import (
+	"time"
+
+	"github.com/hallmark-gate/hallmark/contract"
+	"github.com/hallmark-gate/hallmark/validators"
+)
+
+// ToolResult is a judged result: the only part of a reply that may reach an agent. At
+// most one of Data and Failure is set; where neither is, readers take it for a Failure
+// with INVALID_RESPONSE.
+type ToolResult struct {
+	Tool            string // the contract's name; UnknownTool where no contract has it
+	RequestID       string
+	ContractVersion int // 0 where no contract judged
+	Provenance      Provenance
+	Data            *Data
+	Failure         *Failure
+	ValidatedAt     time.Time
+	FreshUntil      time.Time // exclusive; zero where the contract has no window
+}
+
+// UnknownTool is the name in a result of a tool that no contract has.
+const UnknownTool = "unknown"
+
+// Provenance is where a result came from. Nothing in it is taken from the payload.
+type Provenance struct {
+	Source    string // at most 128 ASCII characters
+	Trusted   bool   // only configuration grants it (B1)
+	MediaType string // as the contract spells it
+}
+
+// Data are facts made anew from the judged value.
+type Data struct {
+	JSON          string // one compact value; numbers keep the digits of the input
+	UntrustedText []string
+	Truncated     bool
+}
+
+// Failure is the fixed refusal that an agent may see.
+type Failure struct {
+	Code contract.FailureCode
+	// Retryable is true only where the identical call may be repeated now.
+	Retryable bool
+}
+
+// Retry says whether and when the same call may be repeated. The zero Retry forbids.
+type Retry struct {
+	Allowed      bool
+	AttemptsLeft int
+	Delay        time.Duration
+	NotAfter     time.Time
+}
+
+// Outcome is all that judging one call came to: what the agent gets, what the
+// orchestrator gets, and what only operators get.
+type Outcome struct {
+	Tool    *validators.Tool // nil where no contract judged
+	Verdict validators.Verdict
+	Result  ToolResult
+	Retry   *Retry // nil on success
+	Attempt int    // the attempt that was judged, from 1
+}

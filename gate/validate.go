@@ -1,0 +1,121 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"time"
+
+	"github.com/hallmark-gate/hallmark/audit"
+	"github.com/hallmark-gate/hallmark/contract"
+	"github.com/hallmark-gate/hallmark/validators"
+)
+
+// Gate judges calls for a service: by the published set, with an audit record that is
+// durable before any reply. It is safe for concurrent use.
+type Gate struct {
+	published validators.Published
+	store     audit.Store
+	clock     func() time.Time
+	attempts  *attempts
+}
+
+// New returns a gate that records in store and judges nothing until a set is
+// published. clock says what time it is; nil means the system's clock. The caller
+// keeps ownership of store and closes it after the last call.
+func New(store audit.Store, clock func() time.Time) *Gate {
+	if clock == nil {
+		clock = time.Now
+	}
+	return &Gate{store: store, clock: clock, attempts: newAttempts()}
+}
+
+// Publish makes set the one by which every call that begins from now on is judged.
+func (g *Gate) Publish(set *Set) { g.published.Store(set) }
+
+// Set returns the published set; nil before the first Publish.
+func (g *Gate) Set() *Set { return g.published.Load() }
+
+// ErrNoContracts says that no set has been published yet.
+var ErrNoContracts = errors.New("gate: no contracts are published")
+
+// PanicError says that judging one call panicked. The call is lost, the process is
+// not.
+type PanicError struct {
+	// Kind is the Go type of the value that was panicked with; the value itself may
+	// hold a part of the payload and is dropped.
+	Kind  string
+	Stack []byte
+}
+
+// Error names the kind of the panic.
+func (e *PanicError) Error() string { return "gate: judging panicked with a " + e.Kind }
+
+// Reply is what a caller of Validate gets.
+type Reply struct {
+	Result       ToolResult
+	ModelPayload string // Result as one JSON block; "" where it would not fit beside it
+	Retry        *Retry // nil on success
+	DecisionID   string
+	// ContractsDigest names the published set that judged.
+	ContractsDigest string
+	// Rejection is set for operators only.
+	Rejection *validators.Rejection
+}
+
+// Validate judges one reply of a tool. decisionID is a fresh UUIDv7 that names the
+// call in the reply and in the record.
+//
+// The error is a [*CallError] where the call is malformed, the context's error where
+// it ended, a [*PanicError], or that of the audit store: then there is no reply,
+// whatever was judged.
+func (g *Gate) Validate(ctx context.Context, caller Caller, decisionID string, call Call) (Reply, error) {
+	if err := ctx.Err(); err != nil {
+		return Reply{}, err
+	}
+	set := g.published.Load()
+	if set == nil {
+		return Reply{}, ErrNoContracts
+	}
+	p, err := prepare(call)
+	if err != nil {
+		return Reply{}, err
+	}
+	began := g.clock()
+	key := attemptKey{caller.Tenant, call.Request.SessionID, call.Request.RequestID}
+	outcome, panicked := g.judge(set, p, Judgement{
+		Caller: caller, Now: began, Answered: g.attempts.answered(key), Jitter: rand.Float64(),
+	})
+	record := newRecord(caller, decisionID, set, p, outcome)
+	record.At, record.Duration = began, g.clock().Sub(began)
+	if err := g.store.Append(ctx, record); err != nil {
+		return Reply{}, fmt.Errorf("gate: recording the decision: %w", err)
+	}
+	if panicked != nil {
+		return Reply{}, panicked
+	}
+	g.attempts.note(key, outcome.Attempt)
+	reply := Reply{
+		Result: outcome.Result, ModelPayload: ModelPayload(outcome.Result), Retry: outcome.Retry,
+		DecisionID: decisionID, ContractsDigest: set.Digest(),
+	}
+	if caller.Operator && len(outcome.Verdict.Rejections) > 0 {
+		reply.Rejection = &outcome.Verdict.Rejections[0]
+	}
+	return reply, nil
+}
+
+// judge is the pure judgement with its panics caught: they cost one call.
+func (g *Gate) judge(set *Set, p prepared, j Judgement) (o Outcome, panicked error) {
+	defer func() {
+		if v := recover(); v != nil {
+			panicked = &PanicError{Kind: fmt.Sprintf("%T", v), Stack: debug.Stack()}
+			o = Outcome{Attempt: max(p.Request.Attempt, 1, j.Answered+1), Verdict: validators.Verdict{
+				Rejections: []validators.Rejection{{Layer: contract.LayerInternal, Detail: "judging failed"}},
+			}}
+		}
+	}()
+	return judge(set, p, j), nil
+}

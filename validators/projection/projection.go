@@ -1,0 +1,302 @@
+// Package projection makes the object that an agent gets.
+//
+// The judged value is never serialised whole (A15). A [Plan], compiled once from a
+// contract's agent fields and text fields, picks the promised members into a new
+// value, in the order in which the contract names them. A string of it is either
+// outside text, which is cleaned before anything judges it ([Plan.Clean]), or a machine
+// value, which is refused where it holds a character that a reader would not see
+// ([Plan.Hidden]) and otherwise comes out byte for byte as it came in.
+//
+// All steps take time linear in the value. Recursion is bounded by the depth limit of
+// the reader that made the value.
+package projection
+
+import (
+	"strconv"
+
+	"github.com/hallmark-gate/hallmark/validators/strictjson"
+	"github.com/hallmark-gate/hallmark/validators/text"
+)
+
+// TextField says which strings hold outside text.
+type TextField struct {
+	At strictjson.Pointer // with strictjson.EveryElement for array elements
+	// MaxChars is the number of code points at which cleaned text is cut; 0 means that
+	// it is not.
+	MaxChars int
+}
+
+// Plan is a compiled selection. It is immutable and safe for concurrent use. The zero
+// Plan gives nothing.
+type Plan struct{ root place }
+
+// A place is what the contract says about one location and the locations below it.
+type place struct {
+	given  bool       // the agent gets the location whole
+	text   *TextField // the location is outside text
+	names  []string   // members with places of their own, agent fields first
+	below  []*place   // of names
+	every  *place     // of array elements
+	wanted int        // how many of names lead to given locations
+}
+
+// New compiles the pointers of a contract. The contract's lint has made sure that they
+// are known to the schema and that no agent field contains another.
+func New(agentFields []strictjson.Pointer, texts []TextField) *Plan {
+	p := &Plan{}
+	for _, at := range agentFields {
+		p.root.open(at).given = true
+	}
+	p.root.markWanted()
+	for _, t := range texts {
+		p.root.open(t.At).text = &t
+	}
+	return p
+}
+
+// open returns the place at a pointer and makes it where it is missing.
+func (p *place) open(at strictjson.Pointer) *place {
+	for _, token := range at {
+		switch next := p.child(token); {
+		case next != nil:
+			p = next
+		case token == strictjson.EveryElement:
+			p.every = &place{}
+			p = p.every
+		default:
+			next = &place{}
+			p.names = append(p.names, token)
+			p.below = append(p.below, next)
+			p = next
+		}
+	}
+	return p
+}
+
+func (p *place) child(token string) *place {
+	if token == strictjson.EveryElement {
+		return p.every
+	}
+	return p.member(token)
+}
+
+func (p *place) markWanted() {
+	p.wanted = len(p.names)
+	for _, b := range p.below {
+		b.markWanted()
+	}
+	if p.every != nil {
+		p.every.markWanted()
+	}
+}
+
+// member returns what is said about a member; nil is a valid place that says nothing.
+func (p *place) member(name string) *place {
+	if p == nil {
+		return nil
+	}
+	for i, n := range p.names {
+		if n == name {
+			return p.below[i]
+		}
+	}
+	return nil
+}
+
+func (p *place) element() *place {
+	if p == nil {
+		return nil
+	}
+	return p.every
+}
+
+// Cleaned is a value with its outside text cleaned.
+type Cleaned struct {
+	Value     strictjson.Value
+	Truncated bool        // some text was cut
+	Removed   text.Counts // what was taken out, by kind
+}
+
+// Clean returns v with every text field cleaned and cut. v stays as it is.
+func (p *Plan) Clean(v strictjson.Value) Cleaned {
+	out := Cleaned{Value: v}
+	var edits []strictjson.Edit
+	eachString(v, &p.root, p.root.given, func(s strictjson.Value, at *place, _ bool) bool {
+		if at == nil || at.text == nil {
+			return true
+		}
+		clean, removed := text.CleanMember(s.Text())
+		out.Removed = out.Removed.Plus(removed)
+		if limit := at.text.MaxChars; limit > 0 {
+			cut := firstChars(clean, limit)
+			out.Truncated = out.Truncated || len(cut) < len(clean)
+			clean = cut
+		}
+		if clean != s.Text() {
+			edits = append(edits, strictjson.Edit{At: s, Text: clean})
+		}
+		return true
+	})
+	out.Value = strictjson.Replace(v, edits)
+	return out
+}
+
+// firstChars returns at most n code points of s.
+func firstChars(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
+
+// Hidden returns the first machine value, in the order of the input, that holds a
+// removable character and would reach the agent; the zero Value where there is none.
+// Member names are not looked at: a closed schema has fixed them.
+func (p *Plan) Hidden(v strictjson.Value) strictjson.Value {
+	var found strictjson.Value
+	eachString(v, &p.root, p.root.given, func(s strictjson.Value, at *place, given bool) bool {
+		if !given || (at != nil && at.text != nil) || text.FirstRemovable(s.Text()) < 0 {
+			return true
+		}
+		found = s
+		return false
+	})
+	return found
+}
+
+// eachString visits the strings of v in the order of the input, until visit returns
+// false, and reports whether it never did.
+func eachString(v strictjson.Value, at *place, given bool, visit func(strictjson.Value, *place, bool) bool) bool {
+	given = given || (at != nil && at.given)
+	switch v.Kind() {
+	case strictjson.String:
+		return visit(v, at, given)
+	case strictjson.Array:
+		for _, e := range v.Elements() {
+			if !eachString(e, at.element(), given, visit) {
+				return false
+			}
+		}
+	case strictjson.Object:
+		for name, m := range v.Members() {
+			if !eachString(m, at.member(name), given, visit) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Project appends the new value to dst as compact JSON and returns with it the JSON
+// Pointers, into that value, of every string that is outside text. ok is false where v
+// has nothing that the plan gives at its root.
+func (p *Plan) Project(dst []byte, v strictjson.Value) (out []byte, untrusted []string, ok bool) {
+	w := writer{dst: dst}
+	if !p.root.given && p.root.wanted == 0 && p.root.every == nil {
+		return dst, nil, false
+	}
+	if !v.Exists() {
+		return dst, nil, false
+	}
+	w.value(v, &p.root)
+	return w.dst, w.untrusted, true
+}
+
+// writer writes the projection of one value and keeps the way to where it is.
+type writer struct {
+	dst       []byte
+	path      strictjson.Pointer
+	untrusted []string
+}
+
+// value writes what the place gives of v: all of it, or the members and elements that
+// lead to given places.
+func (w *writer) value(v strictjson.Value, at *place) {
+	if at.given {
+		w.dst = strictjson.AppendJSON(w.dst, v)
+		w.noteTexts(v, at)
+		return
+	}
+	switch v.Kind() {
+	case strictjson.Object:
+		w.object(v, at)
+	case strictjson.Array:
+		w.array(v, at)
+	default:
+		// The schema lets a scalar stand where the agent fields name members: only that
+		// it is there can be told.
+		w.dst = append(w.dst, "null"...)
+	}
+}
+
+func (w *writer) object(v strictjson.Value, at *place) {
+	found := make([]strictjson.Value, at.wanted)
+	for name, m := range v.Members() {
+		for i := range at.wanted {
+			if at.names[i] == name {
+				found[i] = m
+				break
+			}
+		}
+	}
+	w.dst = append(w.dst, '{')
+	first := true
+	for i, m := range found {
+		if !m.Exists() {
+			continue
+		}
+		if !first {
+			w.dst = append(w.dst, ',')
+		}
+		first = false
+		w.dst = append(strictjson.AppendString(w.dst, at.names[i]), ':')
+		w.below(at.names[i], func() { w.value(m, at.below[i]) })
+	}
+	w.dst = append(w.dst, '}')
+}
+
+func (w *writer) array(v strictjson.Value, at *place) {
+	w.dst = append(w.dst, '[')
+	if at.every != nil {
+		for i, e := range v.Elements() {
+			if i > 0 {
+				w.dst = append(w.dst, ',')
+			}
+			w.below(strconv.Itoa(i), func() { w.value(e, at.every) })
+		}
+	}
+	w.dst = append(w.dst, ']')
+}
+
+// noteTexts records the text fields inside a value that is given whole.
+func (w *writer) noteTexts(v strictjson.Value, at *place) {
+	if at == nil {
+		return
+	}
+	switch v.Kind() {
+	case strictjson.String:
+		if at.text != nil {
+			w.untrusted = append(w.untrusted, w.path.String())
+		}
+	case strictjson.Array:
+		for i, e := range v.Elements() {
+			w.below(strconv.Itoa(i), func() { w.noteTexts(e, at.every) })
+		}
+	case strictjson.Object:
+		for name, m := range v.Members() {
+			w.below(name, func() { w.noteTexts(m, at.member(name)) })
+		}
+	}
+}
+
+func (w *writer) below(token string, f func()) {
+	w.path = append(w.path, token)
+	f()
+	w.path = w.path[:len(w.path)-1]
+}

@@ -1,0 +1,127 @@
+package validators
+
+import (
+	"errors"
+
+	"github.com/hallmark-gate/hallmark/contract"
+	"github.com/hallmark-gate/hallmark/validators/projection"
+	"github.com/hallmark-gate/hallmark/validators/schema"
+	"github.com/hallmark-gate/hallmark/validators/strictjson"
+)
+
+// Tool is one version of one tool, compiled. It is immutable and safe for concurrent
+// use.
+type Tool struct {
+	Contract *contract.Contract
+	// Current is true for the version that serves requests naming none.
+	Current bool
+
+	read      Reader
+	payload   *schema.Schema
+	arguments *schema.Schema // nil where the contract has none
+	checks    []namedCheck
+	plan      *projection.Plan
+}
+
+type namedCheck struct {
+	name string
+	Check
+}
+
+// jsonReader is the reader of every tool that has none of its own.
+type jsonReader struct{}
+
+func (jsonReader) Read(raw []byte, limits strictjson.Limits) (strictjson.Value, *Rejection) {
+	v, err := strictjson.Parse(raw, limits)
+	if err == nil {
+		return v, nil
+	}
+	var refused *strictjson.Error
+	if !errors.As(err, &refused) {
+		refused = &strictjson.Error{Reason: strictjson.Syntax, Detail: "unreadable"}
+	}
+	r := fromReader(refused)
+	return strictjson.Value{}, &r
+}
+
+// Judge judges one reply. f holds everything but the result itself, which Judge fills
+// in. It keeps neither raw nor f. What it takes is bounded by the contract's limits
+// and by the static budget of the schema.
+func (t *Tool) Judge(raw []byte, f Facts) Verdict {
+	value, refused := t.read.Read(raw, t.Contract.Result.Limits)
+	if refused != nil {
+		return Refuse(*refused)
+	}
+	framed, refusal := t.unframe(value, f.Request.RequestID)
+	if refusal != nil {
+		return *refusal
+	}
+	cleaned := t.plan.Clean(framed.payload)
+	v := t.judgePayload(cleaned.Value, framed, f)
+	v.Output.Truncated = cleaned.Truncated
+	for kind, n := range cleaned.Removed.All() {
+		v.count("removed."+kind, n)
+	}
+	return v
+}
+
+// judgePayload judges the payload once its text is clean.
+func (t *Tool) judgePayload(payload strictjson.Value, framed frame, f Facts) Verdict {
+	if hidden := t.plan.Hidden(payload); hidden.Exists() {
+		return Refuse(Rejection{
+			Layer: contract.LayerSyntax, Reason: contract.ReasonCharacter,
+			At:     shownPointer(hidden.Path()),
+			Detail: "a machine value holds a character that a reader would not see",
+			Offset: hidden.Offset(),
+		})
+	}
+	failures, err := t.payload.Validate(payload)
+	if err != nil {
+		return Refuse(Rejection{
+			Layer: contract.LayerSchema, Reason: contract.ReasonEvaluationBudget,
+			At: shownPointer(framed.under), Detail: "judging this value by its schema would take too long",
+		})
+	}
+	if len(failures) > 0 {
+		return Refuse(fromSchema(failures, framed.under)...)
+	}
+	f.Result = payload
+	if framed.otherRequest {
+		return Refuse(otherRequest)
+	}
+	for _, c := range t.checks {
+		if refused := c.Check.Check(f); refused != nil {
+			return Refuse(fromCheck(c.name, refused, framed.under))
+		}
+	}
+	return t.accept(payload, f)
+}
+
+// accept makes the new value.
+func (t *Tool) accept(payload strictjson.Value, f Facts) Verdict {
+	out, untrusted, ok := t.plan.Project(nil, payload)
+	if !ok {
+		return Refuse(Rejection{Layer: contract.LayerInternal, Detail: "the contract gives nothing of this value"})
+	}
+	v := Verdict{Accepted: true, Output: Output{JSON: out, UntrustedText: untrusted}}
+	for _, c := range t.checks {
+		dated, is := c.Check.(Freshness)
+		if !is {
+			continue
+		}
+		if observed, until, ok := dated.Window(f); ok && (v.Output.FreshUntil.IsZero() || until.Before(v.Output.FreshUntil)) {
+			v.Output.ObservedAt, v.Output.FreshUntil = observed, until
+		}
+	}
+	return v
+}
+
+func (v *Verdict) count(signal string, n uint64) {
+	if n == 0 {
+		return
+	}
+	if v.Signals == nil {
+		v.Signals = map[string]uint64{}
+	}
+	v.Signals[signal] += n
+}
