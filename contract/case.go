@@ -75,3 +75,39 @@ type Want struct {
 	// Line and Column are where want stands in the case's file, from 1.
 	Line, Column int
 }
+
+// SameData reports whether a compact JSON value is the wanted one: members in any
+// order, numbers with the same digits.
+func (w Want) SameData(got []byte) bool {
+	v, err := strictjson.Parse(got, strictjson.Ceilings())
+	return err == nil && w.Data.Exists() && sameDigits(w.Data, v)
+}
+
+// DataText returns the wanted data as compact JSON; "" where none is wanted.
+func (w Want) DataText() string { return string(strictjson.AppendJSON(nil, w.Data)) }
+
+// sameDigits is JSON equality in which 1.0 is not 1.
+func sameDigits(a, b strictjson.Value) bool {
+	if a.Kind() != b.Kind() || a.Len() != b.Len() {
+		return false
+	}
+	switch a.Kind() {
+	case strictjson.Number:
+		return a.Digits() == b.Digits()
+	case strictjson.Array:
+		for i, e := range a.Elements() {
+			if !sameDigits(e, b.Element(i)) {
+				return false
+			}
+		}
+		return true
+	case strictjson.Object:
+		for name, m := range a.Members() {
+			if other := b.Member(name); !other.Exists() || !sameDigits(m, other) {
+				return false
+			}
+		}
+		return true
+	}
+	return strictjson.Equal(a, b)
+}

@@ -31,17 +31,45 @@ func Judge(set *Set, call Call, j Judgement) (Outcome, error) {
 	return judge(set, p, j), nil
 }
 
+// JudgeBy is [Judge] by one given tool, live or not, whatever the call's tool and
+// version say.
+func JudgeBy(tool *validators.Tool, call Call, j Judgement) (Outcome, error) {
+	p, err := prepare(call)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return judgeBy(tool, p, j), nil
+}
+
+// CaseEvidence turns the evidence of a contract's case into facts.
+func CaseEvidence(evidence []contract.CaseEvidence) []validators.Evidence {
+	out := make([]validators.Evidence, len(evidence))
+	for i, e := range evidence {
+		out[i] = validators.Evidence(e)
+	}
+	return out
+}
+
 func judge(set *Set, p prepared, j Judgement) Outcome {
-	o := Outcome{
+	tool, nameKnown := set.Lookup(p.Request.Tool, p.Request.ContractVersion)
+	if tool == nil {
+		return refuseUnknown(newOutcome(p, j), set.Name(p.Request.Tool), nameKnown)
+	}
+	return judgeBy(tool, p, j)
+}
+
+// newOutcome begins an outcome that names no tool yet.
+func newOutcome(p prepared, j Judgement) Outcome {
+	return Outcome{
 		Attempt: max(p.Request.Attempt, 1, j.Answered+1),
 		Result: ToolResult{
 			Tool: UnknownTool, RequestID: p.Request.RequestID, ValidatedAt: j.Now,
 		},
 	}
-	tool, nameKnown := set.Lookup(p.Request.Tool, p.Request.ContractVersion)
-	if tool == nil {
-		return refuseUnknown(o, set.Name(p.Request.Tool), nameKnown)
-	}
+}
+
+func judgeBy(tool *validators.Tool, p prepared, j Judgement) Outcome {
+	o := newOutcome(p, j)
 	c := tool.Contract
 	o.Tool = tool
 	o.Result.Tool, o.Result.ContractVersion = c.Tool, c.Version

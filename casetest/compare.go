@@ -1,0 +1,78 @@
+package casetest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hallmark-gate/hallmark/contract"
+	"github.com/hallmark-gate/hallmark/gate"
+)
+
+// comparison collects what is not as wanted.
+type comparison []Fault
+
+func (c *comparison) member(name string, asWanted bool, want, got any) {
+	if !asWanted {
+		*c = append(*c, Fault{name, fmt.Sprint(want), fmt.Sprint(got)})
+	}
+}
+
+// compare holds an outcome against what the case wants.
+func compare(want contract.Want, o gate.Outcome) []Fault {
+	var c comparison
+	if want.Failure != "" {
+		c.failure(want, o)
+	} else {
+		c.data(want, o)
+	}
+	return c
+}
+
+func (c *comparison) failure(want contract.Want, o gate.Outcome) {
+	if o.Result.Failure == nil {
+		c.member("outcome", false, "failure "+string(want.Failure), "data "+o.Result.Data.JSON)
+		return
+	}
+	got := o.Result.Failure
+	c.member("failure", got.Code == want.Failure, want.Failure, got.Code)
+	if want.Retryable != nil {
+		c.member("retryable", got.Retryable == *want.Retryable, *want.Retryable, got.Retryable)
+	}
+	first := o.Verdict.Rejections[0]
+	if want.Layer != "" {
+		c.member("layer", first.Layer == want.Layer, want.Layer, first.Layer)
+	}
+	if want.Reason != "" {
+		c.member("reason", first.Reason == want.Reason, want.Reason, first.Reason)
+	}
+	if want.At != nil {
+		c.member("at", first.At == *want.At, quote(*want.At), quote(first.At))
+	}
+	if want.Check != "" {
+		c.member("check", first.Check == want.Check, want.Check, quote(first.Check))
+	}
+	if len(*c) > 0 {
+		c.member("detail", false, "", first.Detail)
+	}
+}
+
+func (c *comparison) data(want contract.Want, o gate.Outcome) {
+	got := o.Result.Data
+	if got == nil {
+		first := o.Verdict.Rejections[0]
+		c.member("outcome", false, "data", fmt.Sprintf("failure %s: %s %s at %s: %s",
+			o.Result.Failure.Code, first.Layer, first.Reason, quote(first.At), first.Detail))
+		return
+	}
+	c.member("data", want.SameData([]byte(got.JSON)), want.DataText(), got.JSON)
+	if want.UntrustedText != nil {
+		c.member("untrusted", slices.Equal(got.UntrustedText, want.UntrustedText),
+			strings.Join(want.UntrustedText, " "), strings.Join(got.UntrustedText, " "))
+	}
+	if want.Truncated != nil {
+		c.member("truncated", got.Truncated == *want.Truncated, *want.Truncated, got.Truncated)
+	}
+}
+
+func quote(s string) string { return fmt.Sprintf("%q", s) }
