@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
+)
+
+// stage plays scenes against a service and prints both views of each.
+type stage struct {
+	gate  hallmarkv1.GateServiceClient
+	audit hallmarkv1.AuditServiceClient
+	out   io.Writer
+}
+
+const callTimeout = 10 * time.Second
+
+// play sends one reply, prints what came of it, and says how the answer is wrong.
+func (s stage) play(ctx context.Context, scene scene) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	reply, err := s.gate.Validate(ctx, &hallmarkv1.ValidateRequest{
+		Request:  scene.request,
+		Payload:  &hallmarkv1.ValidateRequest_Raw{Raw: []byte(scene.raw)},
+		Upstream: &hallmarkv1.Upstream{Source: scene.source, MediaType: "application/json", Status: &hallmarkv1.Upstream_HttpStatus{HttpStatus: 200}},
+	})
+	if err != nil {
+		return err
+	}
+	recorded, err := s.audit.GetEvent(ctx, &hallmarkv1.GetEventRequest{DecisionId: reply.GetDecisionId()})
+	if err != nil {
+		return fmt.Errorf("the record of the decision: %w", err)
+	}
+	event := recorded.GetEvent()
+	sideBySide(s.out, "the tool returned", "", wrap(scene.raw, 2*column), nil)
+	sideBySide(s.out, "the agent sees", "the operator sees", wrap(reply.GetModelPayload(), column), operatorView(event))
+	return scene.want.check(reply, event)
+}
+
+func operatorView(e *hallmarkv1.Event) []string {
+	lines := []string{
+		"decision  " + e.GetDecisionId(),
+		fmt.Sprintf("contract  %s v%d, owner %s", e.GetTool(), e.GetContractVersion(), e.GetOwner()),
+		fmt.Sprintf("from      %s, %s", e.GetSource(), e.GetUpstreamStatus()),
+		fmt.Sprintf("original  %d bytes, sha256 %.12s…", e.GetRawBytes(), e.GetRawDigest()),
+	}
+	if e.GetFailureCode() == 0 {
+		return append(lines, "verdict   accepted")
+	}
+	lines = append(lines, "verdict   "+strings.TrimPrefix(e.GetFailureCode().String(), "FAILURE_CODE_"))
+	for _, r := range append([]*hallmarkv1.Rejection{e.GetRejection()}, e.GetMoreRejections()...) {
+		lines = append(lines,
+			fmt.Sprintf("  layer   %s, %s", strings.TrimPrefix(r.GetLayer().String(), "LAYER_"),
+				strings.TrimPrefix(r.GetReason().String(), "REJECTION_REASON_")),
+			"  at      "+r.GetInstancePath())
+	}
+	return lines
+}
+
+// check says how an answer differs from the one right one.
+func (w want) check(reply *hallmarkv1.ValidateResponse, e *hallmarkv1.Event) error {
+	result := reply.GetResult()
+	if w.data != "" {
+		if got := result.GetData().GetJson(); got != w.data {
+			return fmt.Errorf("the agent should get %s, and gets %q", w.data, got)
+		}
+		return nil
+	}
+	if result.GetData() != nil || result.GetText() != nil {
+		return fmt.Errorf("the reply was accepted")
+	}
+	if code := result.GetFailure().GetCode(); code != hallmarkv1.FailureCode_FAILURE_CODE_INVALID_RESPONSE {
+		return fmt.Errorf("the agent is told %s", code)
+	}
+	r := e.GetRejection()
+	if r.GetLayer() != w.layer || r.GetReason() != w.reason || r.GetInstancePath() != w.at {
+		return fmt.Errorf("refused by %s, %s at %s", r.GetLayer(), r.GetReason(), r.GetInstancePath())
+	}
+	return nil
+}
+
+// column is the width of one view in characters.
+const column = 58
+
+func sideBySide(out io.Writer, leftTitle, rightTitle string, left, right []string) {
+	fmt.Fprintf(out, "   %-*s   %s\n", column, leftTitle+":", strings.TrimSuffix(rightTitle+":", ":"))
+	for i := range max(len(left), len(right)) {
+		fmt.Fprintf(out, "     %-*s   %s\n", column, line(left, i), line(right, i))
+	}
+}
+
+func line(lines []string, i int) string {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return ""
+}
+
+// wrap cuts text into lines of at most width characters.
+func wrap(text string, width int) []string {
+	var lines []string
+	runes := []rune(text)
+	for len(runes) > width {
+		lines = append(lines, string(runes[:width]))
+		runes = runes[width:]
+	}
+	return append(lines, string(runes))
+}
