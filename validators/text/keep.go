@@ -10,6 +10,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
+//go:generate go run gen_tables.go /usr/share/unicode
+
 // protected returns how many bytes of s from offset i on a keep-rule protects:
 // 0 where the removable character r at i must go, more than r's own size for a
 // tag sequence.
