@@ -60,7 +60,7 @@ func (t *Tool) Judge(raw []byte, f Facts) Verdict {
 	v := t.judgePayload(cleaned.Value, framed, f)
 	v.Output.Truncated = cleaned.Truncated
 	for kind, n := range cleaned.Removed.All() {
-		v.count("removed."+kind, n)
+		v.count("removed."+kind, uint64(n))
 	}
 	return v
 }

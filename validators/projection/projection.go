@@ -126,7 +126,7 @@ func (p *Plan) Clean(v strictjson.Value) Cleaned {
 			return true
 		}
 		clean, removed := text.CleanMember(s.Text())
-		out.Removed = out.Removed.Plus(removed)
+		out.Removed.Add(removed)
 		if limit := at.text.MaxChars; limit > 0 {
 			cut := firstChars(clean, limit)
 			out.Truncated = out.Truncated || len(cut) < len(clean)
