@@ -1,0 +1,39 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/hallmark-gate/hallmark/contract"
+	"github.com/hallmark-gate/hallmark/gate"
+	"github.com/hallmark-gate/hallmark/validators"
+	"github.com/hallmark-gate/hallmark/validators/semantic"
+)
+
+// newLoader is the list of everything that this binary judges by. A deployment with
+// checks or readers of its own builds its own binary and adds its lines here.
+func newLoader() (*gate.Loader, error) {
+	registry, err := validators.NewRegistry(semantic.Builtins())
+	if err != nil {
+		return nil, err
+	}
+	return gate.NewLoader(registry), nil
+}
+
+// loadSet loads a contracts directory for commands that judge in this process.
+func loadSet(dir string) (*gate.Set, error) {
+	loader, err := newLoader()
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("%s is not a directory of contracts; name one with --contracts, or run where contracts/ is", printable(dir))
+	}
+	set, err := loader.Load(os.DirFS(dir))
+	var faults contract.Faults
+	if errors.As(err, &faults) {
+		return nil, fmt.Errorf("the contracts in %s are refused, nothing of them is used:\n%w", printable(dir), faults)
+	}
+	return set, err
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+)
+
+func newHealthcheck() *cobra.Command {
+	var addr, service string
+	cmd := &cobra.Command{
+		Use:   "healthcheck",
+		Short: "Ask a running service whether it serves",
+		Long: `Asks grpc.health.v1 at the address. For containers and scripts.
+
+Exit codes: 0 serving, 1 not serving, 2 no answer.`,
+		Example: "  hallmark healthcheck --addr 127.0.0.1:7443",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			conn, err := dial(addr)
+			if err != nil {
+				return err
+			}
+			defer conn.Close()
+			ctx, cancel := call(cmd.Context())
+			defer cancel()
+			reply, err := healthv1.NewHealthClient(conn).Check(ctx, &healthv1.HealthCheckRequest{Service: service})
+			if err != nil {
+				return callFailed(addr, err)
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), reply.GetStatus())
+			if reply.GetStatus() != healthv1.HealthCheckResponse_SERVING {
+				return errNo
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&addr, "addr", defaultAddr, "host:port of the service")
+	cmd.Flags().StringVar(&service, "service", "", "one gRPC service, such as hallmark.v1.GateService; empty: the whole")
+	return cmd
+}

@@ -1,0 +1,92 @@
+// Command hallmark runs the service and everything around it: it serves, checks
+// contracts, judges single replies, and reads the audit record.
+//
+// Exit codes: 0 the answer is yes (served, accepted, healthy, every case passed);
+// 1 the answer is no (a reply was refused, a case failed, the service is not healthy);
+// 2 there is no answer (wrong usage, unreadable input, contracts that are refused,
+// nobody at the address).
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes.
+const (
+	exitNo       = 1
+	exitNoAnswer = 2
+)
+
+// errNo is returned where the answer is no and has been printed.
+var errNo = errors.New("no")
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run runs one command line and returns its exit code.
+func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errOut)
+	switch err := root.ExecuteContext(ctx); {
+	case err == nil:
+		return 0
+	case errors.Is(err, errNo):
+		return exitNo
+	default:
+		fmt.Fprintln(errOut, "hallmark:", err)
+		return exitNoAnswer
+	}
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "hallmark",
+		Short: "Judges what tools return before an agent takes it as evidence",
+		Long: `Hallmark stands between tools and agents. It judges the bytes that a tool
+returned by the tool's contract, gives the agent the few promised fields or one fixed
+refusal, and keeps a record of every judgement for operators.
+
+Exit codes: 0 yes, 1 no (refused, failed, unhealthy), 2 no answer (usage, unreadable
+input, refused contracts, nobody at the address).`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(
+		newServe(), newCheck(), newValidate(), newSchema(),
+		newAudit(), newHealthcheck(), newVersion(),
+	)
+	return root
+}
+
+// noArgs is cobra.NoArgs with a cure.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%s takes no arguments, only flags; see %s --help", cmd.CommandPath(), cmd.CommandPath())
+	}
+	return nil
+}
+
+// oneArg asks for exactly one argument.
+func oneArg(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return fmt.Errorf("%s takes exactly one argument, %s; see %s --help", cmd.CommandPath(), what, cmd.CommandPath())
+		}
+		return nil
+	}
+}

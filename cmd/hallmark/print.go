@@ -1,0 +1,35 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// printable escapes what a terminal would act on or not show, so that no record and no
+// file name can draw on the screen of whoever reads it. Line feeds stay.
+func printable(s string) string {
+	if !strings.ContainsFunc(s, hidden) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if hidden(r) {
+			fmt.Fprintf(&b, `\u{%04X}`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func hidden(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
+
+// enumName cuts the prefix that the wire puts before an enum's names.
+func enumName(name, prefix string) string {
+	short := strings.TrimPrefix(name, prefix)
+	if short == "UNSPECIFIED" {
+		return ""
+	}
+	return short
+}

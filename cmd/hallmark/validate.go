@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/hallmark-gate/hallmark/gate"
+	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
+	"github.com/hallmark-gate/hallmark/server"
+)
+
+// validateFlags are the flags of validate.
+type validateFlags struct {
+	tool, file, addr, contracts   string
+	version                       uint32
+	requestID, sessionID, args    string
+	source, mediaType             string
+	httpStatus, exitCode, attempt int
+	transportError                string
+	now                           string
+	output                        output
+}
+
+func newValidate() *cobra.Command {
+	var f validateFlags
+	cmd := &cobra.Command{
+		Use:   "validate --tool T --file F",
+		Short: "Judge one reply of a tool",
+		Long: `Judges the bytes of a file as the reply of a tool: in this process by the contracts
+of --contracts, or by a running service with --addr, which then records the judgement.
+Prints what the agent would see, and in this process also why a reply was refused.
+--file - reads standard input.
+
+Exit codes: 0 accepted, 1 refused, 2 no answer.`,
+		Example: `  hallmark validate --tool job_status --file reply.json \
+    --arguments '{"project_id":"bluebird","run_id":"run_A1b2C3d4E5f6"}'
+  hallmark validate --tool job_status --file reply.json --addr 127.0.0.1:7443`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.tool, "tool", "", "name of the tool")
+	flags.StringVar(&f.file, "file", "", "file with exactly the bytes received, - for standard input")
+	flags.StringVar(&f.addr, "addr", "", "host:port of a service; empty: judge in this process")
+	flags.StringVar(&f.contracts, "contracts", "contracts", "contracts directory, in this process")
+	flags.Uint32Var(&f.version, "contract-version", 0, "version of the contract; 0: the current one")
+	flags.StringVar(&f.requestID, "request-id", "cli-request-0001", "id of the outstanding request")
+	flags.StringVar(&f.sessionID, "session-id", "", "task or conversation")
+	flags.StringVar(&f.args, "arguments", "", "JSON object that the tool was called with")
+	flags.StringVar(&f.source, "source", "", "endpoint or command line that the reply came from")
+	flags.StringVar(&f.mediaType, "media-type", "", "declared media type; empty: the contract's only one")
+	flags.IntVar(&f.httpStatus, "http-status", 0, "HTTP status of the reply")
+	flags.IntVar(&f.exitCode, "exit-code", 0, "exit code of the command")
+	flags.IntVar(&f.attempt, "attempt", 0, "which attempt, from 1")
+	flags.StringVar(&f.transportError, "transport-error", "", "TIMEOUT, CONNECT, TLS, CANCELLED, OTHER or TOO_LARGE in place of a file")
+	flags.StringVar(&f.now, "now", "", "judge as if it were this time (RFC 3339), in this process")
+	f.output.register(cmd)
+	return cmd
+}
+
+func (f *validateFlags) run(cmd *cobra.Command) error {
+	request, err := f.request(cmd)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := call(cmd.Context())
+	defer cancel()
+	judge := f.judgeHere
+	if f.addr != "" {
+		judge = f.judgeThere
+	}
+	reply, err := judge(ctx, request)
+	if err != nil {
+		return err
+	}
+	if f.output == "json" {
+		err = printJSON(cmd.OutOrStdout(), reply)
+	} else {
+		printReply(cmd.OutOrStdout(), reply)
+	}
+	if err == nil && reply.GetResult().GetData() == nil && reply.GetResult().GetText() == nil {
+		return errNo
+	}
+	return err
+}
+
+// judgeThere asks a service.
+func (f *validateFlags) judgeThere(ctx context.Context, request *hallmarkv1.ValidateRequest) (*hallmarkv1.ValidateResponse, error) {
+	conn, err := dial(f.addr)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	reply, err := hallmarkv1.NewGateServiceClient(conn).Validate(ctx, request)
+	if err != nil {
+		return nil, callFailed(f.addr, err)
+	}
+	return reply, nil
+}
+
+// judgeHere judges in this process; nothing is recorded.
+func (f *validateFlags) judgeHere(_ context.Context, request *hallmarkv1.ValidateRequest) (*hallmarkv1.ValidateResponse, error) {
+	now := time.Now()
+	if f.now != "" {
+		t, err := time.Parse(time.RFC3339, f.now)
+		if err != nil {
+			return nil, fmt.Errorf("--now is a time such as 2026-01-15T12:00:00Z")
+		}
+		now = t
+	}
+	set, err := loadSet(f.contracts)
+	if err != nil {
+		return nil, err
+	}
+	return server.ValidateWith(set, gate.Caller{Tenant: "local", Name: "local", Operator: true}, now, request)
+}
+
+// request makes the message from the flags.
+func (f *validateFlags) request(cmd *cobra.Command) (*hallmarkv1.ValidateRequest, error) {
+	if err := f.output.check(); err != nil {
+		return nil, err
+	}
+	if f.tool == "" {
+		return nil, fmt.Errorf("no tool; name one with --tool")
+	}
+	upstream := &hallmarkv1.Upstream{Source: f.source, MediaType: f.mediaType}
+	if err := f.status(cmd, upstream); err != nil {
+		return nil, err
+	}
+	request := &hallmarkv1.ValidateRequest{
+		Request: &hallmarkv1.OutstandingRequest{
+			Tool: f.tool, RequestId: f.requestID, ContractVersion: f.version,
+			ArgumentsJson: f.args, SessionId: f.sessionID, Attempt: uint32(max(f.attempt, 0)),
+			IssuedAt: timestamppb.Now(),
+		},
+		Upstream: upstream,
+	}
+	if f.file == "" && f.transportError != "" {
+		return request, nil
+	}
+	raw, err := f.read(cmd)
+	if err != nil {
+		return nil, err
+	}
+	request.Payload = &hallmarkv1.ValidateRequest_Raw{Raw: raw}
+	return request, nil
+}
+
+// read reads the reply, at most one byte more than the service takes.
+func (f *validateFlags) read(cmd *cobra.Command) ([]byte, error) {
+	in, closeIn, err := openInput(cmd, f.file, "--file")
+	if err != nil {
+		return nil, err
+	}
+	defer closeIn()
+	const most = 4<<20 + 1
+	raw, err := io.ReadAll(io.LimitReader(in, most))
+	if raw == nil {
+		raw = []byte{}
+	}
+	return raw, err
+}
+
+func (f *validateFlags) status(cmd *cobra.Command, u *hallmarkv1.Upstream) error {
+	given := 0
+	for _, name := range []string{"http-status", "exit-code", "transport-error"} {
+		if cmd.Flags().Changed(name) {
+			given++
+		}
+	}
+	switch {
+	case given > 1:
+		return fmt.Errorf("--http-status, --exit-code and --transport-error exclude each other")
+	case cmd.Flags().Changed("http-status"):
+		u.Status = &hallmarkv1.Upstream_HttpStatus{HttpStatus: uint32(max(f.httpStatus, 0))}
+	case cmd.Flags().Changed("exit-code"):
+		u.Status = &hallmarkv1.Upstream_ExitCode{ExitCode: int32(f.exitCode)}
+	case f.transportError != "":
+		code, known := hallmarkv1.TransportError_value["TRANSPORT_ERROR_"+f.transportError]
+		if !known || code == 0 {
+			return fmt.Errorf("--transport-error %q is none of TIMEOUT, CONNECT, TLS, CANCELLED, OTHER, TOO_LARGE", printable(f.transportError))
+		}
+		u.Status = &hallmarkv1.Upstream_TransportError{TransportError: hallmarkv1.TransportError(code)}
+	}
+	return nil
+}
+
+// printReply prints both views of a reply for people.
+func printReply(w io.Writer, reply *hallmarkv1.ValidateResponse) {
+	fmt.Fprintf(w, "agent     %s\n", printable(reply.GetModelPayload()))
+	if r := reply.GetRejection(); r != nil {
+		parts := []string{
+			enumName(r.GetLayer().String(), "LAYER_"), enumName(r.GetReason().String(), "REJECTION_REASON_"),
+			"at " + orRoot(r.GetInstancePath()), r.GetDetail(),
+		}
+		fmt.Fprintf(w, "refused   %s\n", printable(strings.Join(parts, ", ")))
+	}
+	if retry := reply.GetRetry(); retry.GetAllowed() {
+		fmt.Fprintf(w, "retry     in %s, %d attempts left\n", retry.GetDelay().AsDuration(), retry.GetAttemptsLeft())
+	}
+	if id := reply.GetDecisionId(); id != "" {
+		fmt.Fprintf(w, "decision  %s\n", id)
+	}
+}
+
