@@ -2,7 +2,6 @@ package format
 
 import (
 	"fmt"
-	"sort"
 	"unicode/utf8"
 )
 
@@ -77,62 +76,45 @@ func invalidUTF8(s string) int {
 	return len(s)
 }
 
-// parserOf is the list of formats: JSON Schema 2020-12, validation, section 7.3.
-func parserOf(name string) parser {
-	switch name {
-	case "date":
-		return checkDate
-	case "date-time":
-		return checkDateTime
-	case "duration":
-		return checkDuration
-	case "email":
-		return checkEmail
-	case "hostname":
-		return checkHostname
-	case "idn-email":
-		return checkIDNEmail
-	case "idn-hostname":
-		return checkIDNHostname
-	case "ipv4":
-		return checkIPv4
-	case "ipv6":
-		return checkIPv6
-	case "iri":
-		return checkIRI
-	case "iri-reference":
-		return checkIRIReference
-	case "json-pointer":
-		return checkPointer
-	case "regex":
-		return checkRegex
-	case "relative-json-pointer":
-		return checkRelativePointer
-	case "time":
-		return checkTime
-	case "uri":
-		return checkURI
-	case "uri-reference":
-		return checkURIReference
-	case "uri-template":
-		return checkTemplate
-	case "uuid":
-		return checkUUID
-	default:
-		return nil
+// entry is one format.
+type entry struct {
+	name  string
+	parse parser
+}
+
+// entries is the list of formats, sorted by name: JSON Schema 2020-12,
+// validation vocabulary, section 7.3.
+func entries() []entry {
+	return []entry{
+		{"date", checkDate},
+		{"date-time", checkDateTime},
+		{"duration", checkDuration},
+		{"email", checkEmail},
+		{"hostname", checkHostname},
+		{"idn-email", checkIDNEmail},
+		{"idn-hostname", checkIDNHostname},
+		{"ipv4", checkIPv4},
+		{"ipv6", checkIPv6},
+		{"iri", checkIRI},
+		{"iri-reference", checkIRIReference},
+		{"json-pointer", checkPointer},
+		{"regex", checkRegex},
+		{"relative-json-pointer", checkRelativePointer},
+		{"time", checkTime},
+		{"uri", checkURI},
+		{"uri-reference", checkURIReference},
+		{"uri-template", checkTemplate},
+		{"uuid", checkUUID},
 	}
 }
 
 // Names returns the names of all formats of this package, sorted. The slice is
 // the caller's own.
 func Names() []string {
-	names := []string{
-		"date", "date-time", "duration", "email", "hostname", "idn-email",
-		"idn-hostname", "ipv4", "ipv6", "iri", "iri-reference", "json-pointer",
-		"regex", "relative-json-pointer", "time", "uri", "uri-reference",
-		"uri-template", "uuid",
+	var names []string
+	for _, f := range entries() {
+		names = append(names, f.name)
 	}
-	sort.Strings(names)
 	return names
 }
 
@@ -144,9 +126,10 @@ func Names() []string {
 // is safe for concurrent use, keeps no reference to its argument and takes time
 // linear in it.
 func Lookup(name string) (check func(s string) error, known bool) {
-	p := parserOf(name)
-	if p == nil {
-		return nil, false
+	for _, f := range entries() {
+		if f.name == name {
+			return func(s string) error { return run(f.name, f.parse, s) }, true
+		}
 	}
-	return func(s string) error { return run(name, p, s) }, true
+	return nil, false
 }

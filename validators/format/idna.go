@@ -68,6 +68,10 @@ func derivedProperty(r rune, fold cases.Caser) property {
 	case unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector),
 		unicode.Is(ignorableBlocks, r), unicode.Is(oldHangulJamo, r):
 		return disallowed
+	case unicode.Is(unicode.Cherokee, r) && unicode.Is(unicode.Lu, r):
+		// CaseFolding.txt folds Cherokee to its capitals, which are stable; the
+		// Caser swaps the two cases. The small letters fall to Unstable below.
+		return pvalid
 	case !unicode.In(r, unicode.Ll, unicode.Lu, unicode.Lo, unicode.Nd, unicode.Lm, unicode.Mn, unicode.Mc):
 		return disallowed
 	}

@@ -12,21 +12,21 @@ import (
 // Groups are kept on a stack of our own, so that a pattern of nothing but
 // parentheses costs memory and not the goroutine's stack.
 func checkRegex(s string) *Error {
-	p := &pattern{s: s, open: []group{{}}}
+	p := &pattern{s: s, open: []group{{at: -1}}}
 	for p.i < len(s) {
 		if e := p.term(); e != nil {
 			return e
 		}
 	}
 	if n := len(p.open); n > 1 {
-		return fault(p.open[n-1].start, "a group without an end")
+		return fault(p.open[n-1].at, "a group without an end")
 	}
 	return p.checkReferences()
 }
 
 // group is an open parenthesis; open[0] stands for the whole pattern.
 type group struct {
-	start      int  // where its content begins, in bytes
+	at         int  // where its parenthesis is, in bytes
 	branch     int  // where its current alternative begins
 	repeatable bool // a quantifier may follow its end
 }
@@ -116,7 +116,7 @@ func (p *pattern) term() *Error {
 func (p *pattern) openGroup() *Error {
 	at := p.i
 	p.i++
-	g := group{repeatable: true}
+	g := group{at: at, repeatable: true}
 	switch {
 	case !p.peek("?"):
 		p.captures++
@@ -138,7 +138,7 @@ func (p *pattern) openGroup() *Error {
 			return e
 		}
 	}
-	g.start, g.branch = p.i, p.i
+	g.branch = p.i
 	p.open = append(p.open, g)
 	return nil
 }
@@ -169,7 +169,7 @@ func (p *pattern) modifiers() *Error {
 // and to one another.
 func (p *pattern) declare(name string, at int) *Error {
 	if last, taken := p.names[name]; taken {
-		inner := sort.Search(len(p.open), func(i int) bool { return p.open[i].start > last }) - 1
+		inner := sort.Search(len(p.open), func(i int) bool { return p.open[i].at >= last }) - 1
 		if last >= p.open[inner].branch {
 			return fault(at, "a group name that is taken")
 		}

@@ -71,8 +71,8 @@ const binaryProperties = " ASCII ASCII_Hex_Digit AHex Alphabetic Alpha Any Assig
 	"Terminal_Punctuation Term Unified_Ideograph UIdeo Uppercase Upper Variation_Selector VS " +
 	"White_Space space XID_Continue XIDC XID_Start XIDS "
 
-// scriptAliases are the four-letter names of the scripts of Unicode 15, and the
-// two private ones that PropertyValueAliases.txt has.
+// scriptAliases are the four-letter names of the scripts of Unicode 15, the
+// private ones that PropertyValueAliases.txt has, and Unknown.
 const scriptAliases = " Adlm Aghb Ahom Arab Armi Armn Avst Bali Bamu Bass Batk Beng Bhks Bopo Brah Brai " +
 	"Bugi Buhd Cakm Cans Cari Cham Cher Chrs Copt Cpmn Cprt Cyrl Deva Diak Dogr Dsrt Dupl Egyp Elba " +
 	"Elym Ethi Geor Glag Gong Gonm Goth Gran Grek Gujr Guru Hang Hani Hano Hatr Hebr Hira Hluw Hmng " +
@@ -81,4 +81,4 @@ const scriptAliases = " Adlm Aghb Ahom Arab Armi Armn Avst Bali Bamu Bass Batk B
 	"Mymr Nagm Nand Narb Nbat Newa Nkoo Nshu Ogam Olck Orkh Orya Osge Osma Ougr Palm Pauc Perm Phag " +
 	"Phli Phlp Phnx Plrd Prti Qaac Qaai Rjng Rohg Runr Samr Sarb Saur Sgnw Shaw Shrd Sidd Sind Sinh " +
 	"Sogd Sogo Sora Soyo Sund Sylo Syrc Tagb Takr Tale Talu Taml Tang Tavt Telu Tfng Tglg Thaa Thai " +
-	"Tibt Tirh Tnsa Toto Ugar Vaii Vith Wara Wcho Xpeo Xsux Yezi Yiii Zanb Zinh Zyyy "
+	"Tibt Tirh Tnsa Toto Ugar Vaii Vith Wara Wcho Xpeo Xsux Yezi Yiii Zanb Zinh Zyyy Zzzz Unknown "
