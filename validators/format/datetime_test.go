@@ -77,6 +77,7 @@ func dateTimeRows() []row {
 		no(17, "2016-12-30T23:59:60Z"), // the right minute of a day inside a month
 		no(17, "2017-01-01T23:59:60Z"),
 		no(17, "2016-12-31T00:59:60+01:00"),
+		no(17, "2017-01-01T00:30:60Z"),
 		no(17, "2016-12-31T23:59:61Z"),
 		// 048: what time.Parse lets pass
 		no(19, "2026-03-01T10:00:00,5Z"),

@@ -23,7 +23,7 @@
 //	ipv4, ipv6              RFC 2673 section 3.2 dotted-quad; RFC 4291 section 2.2
 //	uri, uri-reference      RFC 3986 appendix A
 //	iri, iri-reference      RFC 3987 section 2.2
-//	uri-template            RFC 6570 section 2 with erratum 6937 (apostrophe)
+//	uri-template            RFC 6570 section 2, with an apostrophe in literals
 //	json-pointer            RFC 6901 section 3
 //	relative-json-pointer   draft-bhutton-relative-json-pointer-00 section 3
 //	regex                   ECMA-262 (2025) section 22.2.1, with the u flag and

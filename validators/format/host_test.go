@@ -91,7 +91,7 @@ func idnHostnameRows() []row {
 		no(0, "\U0001f600.test"),
 		no(0, "\u2160"), // ROMAN NUMERAL ONE
 		no(0, "\uff41"), // FULLWIDTH a
-		no(0, "\u1100\u1161"),
+		no(0, "\u1100\u1161"), no(0, "\u1100"),
 		no(0, "\u20d0a"), no(0, "a\u20d0"), no(0, "a\ufe0f"), no(0, "a\u034f"),
 		no(0, "a\u2044b"), // FRACTION SLASH
 		no(0, "a\u0378"),  // unassigned
@@ -164,7 +164,7 @@ func TestDerivedProperty(t *testing.T) {
 		0x00AA: disallowed, 0x00C0: disallowed, 0x00E0: pvalid, 0x0149: disallowed, 0x01F0: pvalid, 0x0345: disallowed,
 		0x1E9E: disallowed, 0x2126: disallowed, 0x212A: disallowed, 0x3400: pvalid, 0x4E00: pvalid, 0xAC00: pvalid,
 		0xF900: disallowed, 0xFB00: disallowed, 0x1D165: disallowed, 0x10FFFF: disallowed, 0xE0001: disallowed, 0xFFFD: disallowed,
-		0x13A0: pvalid, 0xAB70: disallowed, 0x13F8: disallowed,
+		0x1100: disallowed, 0xA960: disallowed, 0xD7FB: disallowed, 0x13A0: pvalid, 0xAB70: disallowed, 0x13F8: disallowed,
 	} {
 		if got := derivedProperty(r, fold); got != want {
 			t.Errorf("U+%04X: got %d, want %d", r, got, want)

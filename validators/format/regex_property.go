@@ -34,12 +34,9 @@ func (p *pattern) property() *Error {
 
 // isCategory knows the values of General_Category with their aliases.
 func isCategory(s string) bool {
-	if _, ok := unicode.Categories[s]; ok {
-		return true
-	}
-	// Aliases of the standard's that are not in the tables of Go are few.
-	_, ok := unicode.CategoryAliases[s]
-	return ok
+	_, short := unicode.Categories[s]
+	_, long := unicode.CategoryAliases[s]
+	return short || long
 }
 
 // isScript knows the values of Script with their four-letter aliases.
@@ -55,7 +52,7 @@ func hasWord(list, word string) bool {
 	return word != "" && !strings.Contains(word, " ") && strings.Contains(list, " "+word+" ")
 }
 
-// binaryProperties are those of ECMA-262 table 69 with their aliases. Properties
+// binaryProperties are those that ECMA-262 lists, with their aliases. Properties
 // of strings (Basic_Emoji and others) need the v flag.
 const binaryProperties = " ASCII ASCII_Hex_Digit AHex Alphabetic Alpha Any Assigned Bidi_Control Bidi_C " +
 	"Bidi_Mirrored Bidi_M Case_Ignorable CI Cased Changes_When_Casefolded CWCF " +

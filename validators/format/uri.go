@@ -187,7 +187,7 @@ func isPrivate(r rune) bool {
 }
 
 // isBidiControl: characters with which an IRI is shown as another one. RFC 3987
-// section 4.1 forbids those that it knew; the isolates came later.
+// section 4.1 forbids those that it knew; the isolates and U+061C came later.
 func isBidiControl(r rune) bool {
-	return r == 0x200E || r == 0x200F || 0x202A <= r && r <= 0x202E || 0x2066 <= r && r <= 0x2069
+	return r == 0x061C || r == 0x200E || r == 0x200F || 0x202A <= r && r <= 0x202E || 0x2066 <= r && r <= 0x2069
 }
