@@ -134,7 +134,7 @@ func readALabel(s string) (string, *Error) {
 	if e != nil {
 		return "", fault(0, "an A-label for a label with "+e.Reason)
 	}
-	if ace != s {
+	if ace != s { // the decoder is not known to allow it, and need not be trusted
 		return "", fault(0, "an A-label that is not in its one form")
 	}
 	return text, nil

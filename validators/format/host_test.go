@@ -116,6 +116,8 @@ func idnHostnameRows() []row {
 		no(5, "\u05d0\u05d1.1a.test"),
 		no(2, "\u05d0-"), // 3, were it not for the hyphen rule before
 		no(0, "\u05d01\u0661"),
+		yes("\u30a2\u30fb"), no(0, "\u30a2\u30fb.\u05d0"), // 6: ends in a neutral
+		yes("\u05d0\u02c6\u05d0"), no(0, "\u05d0\u02c6"), // 3
 		no(0, strings.Repeat("\u00fc", 60)),
 		no(0, strings.Repeat("\u00fc.", 200)+"test"),
 		no(0, strings.Repeat("\u00fc.", 36)+"test"),
