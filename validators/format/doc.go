@@ -39,6 +39,16 @@
 //     IPv6 is known in an address literal.
 //   - The reserved operators of URI templates (= , ! @ |) are refused.
 //
+// # As wide as the grammar, which may surprise
+//
+//   - email and idn-email allow quoted local parts and address literals, and
+//     idn-email any character outside ASCII in a local part, C1 controls
+//     included (RFC 6531 section 3.3): such text is for checks, not for display.
+//   - The domain of an idn-email need not be in NFC; its composed form is judged.
+//   - hostname allows hyphens in the third and fourth place of a label that is
+//     no A-label, as names in use have them.
+//   - A second fraction may have any number of digits.
+//
 // # What it defends against
 //
 // Offsets of a day that move an instant (`+24:00`), seconds that do not exist,

@@ -84,18 +84,16 @@ func idnHostnameRows() []row {
 		no(7, "b\u00fccher-"),
 		no(0, "\uab70\uab71"),
 		no(0, "cafe\u0301"), // not in NFC
-		no(0, "\u0300a"),
-		no(0, "ab--\u00fc"),
+		no(0, "\u0300a"), no(0, "ab--\u00fc"),
 		no(0, "a\u200b\u00fc"), // ZERO WIDTH SPACE
 		no(0, "a\u202e\u00fc"), // RIGHT-TO-LEFT OVERRIDE
 		no(0, "\U0001f600.test"),
-		no(0, "\u2160"), // ROMAN NUMERAL ONE
-		no(0, "\uff41"), // FULLWIDTH a
+		no(0, "\u2160"), no(0, "\uff41"), // ROMAN NUMERAL ONE, FULLWIDTH a
+		no(14, "127\u30020\u30020\u30021"), // an address between wide dots
 		no(0, "\u1100\u1161"), no(0, "\u1100"),
 		no(0, "\u20d0a"), no(0, "a\u20d0"), no(0, "a\ufe0f"), no(0, "a\u034f"),
-		no(0, "a\u2044b"), // FRACTION SLASH
-		no(0, "a\u0378"),  // unassigned
-		no(0, "\ue000"),
+		no(0, "a\u2044b"),                 // FRACTION SLASH
+		no(0, "a\u0378"), no(0, "\ue000"), // unassigned, private use
 		// RFC 5892 appendix A
 		no(0, "\u0628\u200cx"), // the letter after it does not join
 		no(0, "x\u200c\u0628"),
