@@ -40,7 +40,23 @@ help: ## list what can be made
 build: ## bin/hallmark
 	$(GO) build -trimpath -o bin/hallmark ./cmd/hallmark
 
-# demo and run stand here.
+.PHONY: demo
+demo: build ## the seeds' examples through real gRPC, both views side by side
+	$(GO) run ./cmd/demo
+
+.PHONY: run
+run: build ## serve in the foreground on 127.0.0.1:7443; stop with ctrl-c
+	@cat <<-'EOF'
+	Paste into another terminal (make grpcurl builds bin/grpcurl once):
+
+	  bin/grpcurl -plaintext -d '{"request": {"tool": "deploy_status", "request_id": "req.D1e2P3l4", "arguments_json": "{\"environment\":\"staging\"}"}, "raw_text": "{\"environment\":\"staging\",\"revision\":\"a83f19c\",\"state\":\"healthy\"}"}' 127.0.0.1:7443 hallmark.v1.GateService/Validate
+
+	EOF
+	exec bin/hallmark serve --contracts contracts --data data
+
+.PHONY: grpcurl
+grpcurl: ## bin/grpcurl, for looking at a running service
+	$(GO) -C tools build -o ../bin/grpcurl github.com/fullstorydev/grpcurl/cmd/grpcurl
 
 # ---- tests ------------------------------------------------------------------
 

@@ -208,4 +208,3 @@ func printReply(w io.Writer, reply *hallmarkv1.ValidateResponse) {
 		fmt.Fprintf(w, "decision  %s\n", id)
 	}
 }
-
