@@ -41,7 +41,7 @@ build: ## bin/hallmark
 	$(GO) build -trimpath -o bin/hallmark ./cmd/hallmark
 
 .PHONY: demo
-demo: build ## the seeds' examples through real gRPC, both views side by side
+demo: build ## what tools might return, through real gRPC, both views side by side
 	$(GO) run ./cmd/demo
 
 .PHONY: run
