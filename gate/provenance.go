@@ -26,8 +26,8 @@ func provenance(c *contract.Contract, caller Caller, u Upstream) Provenance {
 }
 
 // trusted reports whether configuration lets this source, reported by this caller, be
-// believed (B1, B13). The whole source must begin with a listed prefix; one without
-// user info, so that no host can pose as another's user.
+// believed (B1, B13): it lies below a listed prefix and has no user info, so that no
+// host can pose as another's user.
 func trusted(t contract.Trust, caller Caller, source string) bool {
 	if !t.Trusted || !slices.Contains(t.Callers, caller.Name) {
 		return false
@@ -35,9 +35,18 @@ func trusted(t contract.Trust, caller Caller, source string) bool {
 	if u, err := url.Parse(source); err != nil || u.User != nil {
 		return false
 	}
-	return slices.ContainsFunc(t.Sources, func(prefix string) bool {
-		return prefix != "" && strings.HasPrefix(source, prefix)
-	})
+	return slices.ContainsFunc(t.Sources, func(prefix string) bool { return below(source, prefix) })
+}
+
+// below reports whether source is what prefix names, or lies below it: the prefix ends
+// where a part of the URL ends, so that https://a.example does not cover
+// https://a.example.test.
+func below(source, prefix string) bool {
+	rest, is := strings.CutPrefix(source, prefix)
+	if !is || prefix == "" {
+		return false
+	}
+	return rest == "" || strings.HasSuffix(prefix, "/") || strings.ContainsRune("/?#", rune(rest[0]))
 }
 
 // cleanSource reduces an endpoint to scheme, host and path, or a command line to the

