@@ -145,21 +145,23 @@ func (s *sanitizer) signals(in map[string]uint64) map[string]uint64 {
 	if len(in) == 0 {
 		return nil
 	}
-	out := make(map[string]uint64, min(len(in), maxSignals+1))
+	out := make(map[string]uint64, len(in))
+	for name, n := range in {
+		s.text(&name, maxWord)
+		out[name] = addCapped(out[name], n)
+	}
 	kept := 0
-	for _, name := range slices.Sorted(maps.Keys(in)) {
-		if name == SignalCut { // its room is in baseOverhead
-			out[name] = addCapped(out[name], in[name])
-			continue
-		}
-		if kept == maxSignals {
+	for _, name := range slices.Sorted(maps.Keys(out)) {
+		switch {
+		case name == SignalCut: // its room is in baseOverhead
+		case kept == maxSignals:
+			delete(out, name)
 			s.cut++
-			continue
+		default:
+			kept++
+			_, size, _ := boundString(name, maxWord)
+			s.left -= signalOverhead + size
 		}
-		kept++
-		key := name
-		s.left -= signalOverhead + s.text(&key, maxWord)
-		out[key] = addCapped(out[key], in[name])
 	}
 	return out
 }
@@ -180,6 +182,9 @@ func list[T any](s *sanitizer, in []T, limit int, bound func(*T) int) []T {
 		out = append(out, item)
 	}
 	s.cut += uint64(len(in) - len(out))
+	if len(out) == 0 {
+		return nil
+	}
 	return out
 }
 

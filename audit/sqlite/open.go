@@ -29,7 +29,7 @@ const checkBudget = 2 * time.Second
 // does not open. ctx bounds the opening only. Close must be called at the end.
 //
 // The error is one clear sentence with a cure. Where the file belongs to another program
-// or to a newer version, or is damaged, nothing in it was changed.
+// or to a newer version, or is damaged, its content was not changed.
 func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	opts = opts.withDefaults()
 	path, err := filepath.Abs(path)
@@ -137,6 +137,10 @@ func (s *Store) connect(n int, params string) (*sql.DB, error) {
 	return db, nil
 }
 
+// smallestFile is the smallest page of SQLite, in bytes; what is smaller it would take
+// for an empty file and overwrite.
+const smallestFile = 512
+
 // makeFile makes an empty file and its directories where they are absent. It never opens
 // a file that exists: closing one that SQLite has open in this process drops its locks.
 func makeFile(path string) error {
@@ -146,10 +150,15 @@ func makeFile(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		info, err := os.Stat(path)
-		if err == nil && !info.Mode().IsRegular() {
+		switch {
+		case err != nil:
+			return err
+		case !info.Mode().IsRegular():
 			return errors.New("it is not a regular file; name a file for the database")
+		case info.Size() > 0 && info.Size() < smallestFile:
+			return errors.New("it is not an SQLite database; move it away or name another file")
 		}
-		return err
+		return nil
 	}
 	if err != nil {
 		return err
@@ -293,6 +302,8 @@ func explain(err error) error {
 		cure = "the disk is full; free space"
 	case codes.SQLITE_IOERR:
 		cure = "the disk failed; see the system's log"
+	case codes.SQLITE_ERROR:
+		cure = "the database does not have the service's tables; restore a backup or name another data directory"
 	case codes.SQLITE_BUSY:
 		cure = "another process holds the database; see whether two services use the same data directory"
 	default:

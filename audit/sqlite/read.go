@@ -47,8 +47,7 @@ func (s *Store) List(ctx context.Context, scope audit.Scope, filter audit.Filter
 		if err != nil {
 			return nil, "", fmt.Errorf("audit/sqlite: list: %w", err)
 		}
-		// The first term is for the indexes, which end with at.
-		q.and(`at <= ? AND (at, decision_id) < (?, ?)`, c.At.UnixNano(), c.At.UnixNano(), c.DecisionID)
+		q.after(c)
 	}
 	rows, err := s.read.QueryContext(ctx, q.String(), append(q.args, pageSize+1)...)
 	if err != nil {
@@ -125,13 +124,15 @@ func (q *query) scope(scope audit.Scope) {
 	case 1:
 		q.and(`tenant = ?`, tenants[0])
 	default:
-		// One parameter however many tenants there are.
+		// One parameter however many tenants there are. The plus keeps SQLite from
+		// reading and sorting all rows of all these tenants; it walks along the time, or
+		// along another filter, instead.
 		list, err := json.Marshal(tenants)
 		if err != nil { // strings always marshal
 			q.and(`0`)
 			return
 		}
-		q.and(`tenant IN (SELECT value FROM json_each(?))`, string(list))
+		q.and(`+tenant IN (SELECT value FROM json_each(?))`, string(list))
 	}
 }
 
@@ -139,9 +140,13 @@ func (q *query) filter(f audit.Filter) {
 	if !f.Since.IsZero() {
 		q.and(`at >= ?`, nanos(f.Since))
 	}
+	// A bound is always there: without one SQLite believes that reading and sorting the
+	// whole table is cheaper than walking along the time.
+	until := int64(math.MaxInt64)
 	if !f.Until.IsZero() {
-		q.and(`at < ?`, nanos(f.Until))
+		until = nanos(f.Until)
 	}
+	q.and(`at < ?`, until)
 	for _, c := range [...]struct{ column, value string }{
 		{"request_id", f.RequestID},
 		{"session_id", f.SessionID},
@@ -156,6 +161,12 @@ func (q *query) filter(f audit.Filter) {
 			q.and(c.column+` = ?`, c.value)
 		}
 	}
+}
+
+// after keeps to what comes after a place in the list. The first term is for the indexes,
+// which end with at.
+func (q *query) after(c audit.Cursor) {
+	q.and(`at <= ? AND (at, decision_id) < (?, ?)`, c.At.UnixNano(), c.At.UnixNano(), c.DecisionID)
 }
 
 // String is the statement; its last parameter is the limit.

@@ -96,7 +96,8 @@ func (s *Store) commit(batch []*job) error {
 	insert := tx.Stmt(s.insert)
 	for _, j := range batch {
 		if _, err := insert.Exec(j.row.args()...); err != nil {
-			return errors.Join(fmt.Errorf("insert: %w", err), tx.Rollback())
+			_ = tx.Rollback() // the connection is thrown away in any case
+			return fmt.Errorf("insert: %w", err)
 		}
 	}
 	if err := tx.Commit(); err != nil {
