@@ -1,0 +1,101 @@
+package sqlite
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hallmark-gate/hallmark/audit"
+)
+
+// row is a record as the table holds it.
+type row struct {
+	decisionID string
+	at         int64
+	columns    [columnCount]sql.NullString
+	rest       sql.NullString
+}
+
+// columnCount is the number of nullable columns: rpc to decision.
+const columnCount = 8
+
+// fields are the places of the nullable columns in a record, in the table's order.
+func fields(rec *audit.Record) [columnCount]*string {
+	return [...]*string{
+		&rec.RPC, &rec.Tenant, &rec.Tool, &rec.RequestID, &rec.SessionID,
+		&rec.FailureCode, &rec.Rejection.Reason, &rec.Decision,
+	}
+}
+
+// encode sanitizes and encodes a record. Only a fault of our own makes it fail.
+func encode(rec audit.Record) (row, error) {
+	rec.Sanitize()
+	r := row{decisionID: rec.DecisionID, at: rec.At.UnixNano()}
+	for i, p := range fields(&rec) {
+		r.columns[i] = sql.NullString{String: *p, Valid: *p != ""}
+	}
+	rec.Rejection.Reason = "" // it has a column
+	rest, err := json.Marshal(&rec)
+	if err != nil {
+		return row{}, fmt.Errorf("encode: %w", err)
+	}
+	r.rest = sql.NullString{String: string(rest), Valid: true}
+	return r, nil
+}
+
+// decode makes the record of a row. Names that this version does not know are ignored; a
+// record is sanitized again, since the file may have been changed by other hands.
+func (r *row) decode() (audit.Record, error) {
+	if !r.rest.Valid {
+		return audit.Record{}, damaged(r.decisionID, "its JSON is too large")
+	}
+	if !strings.HasPrefix(r.rest.String, "{") {
+		return audit.Record{}, damaged(r.decisionID, "its JSON is no object")
+	}
+	var rec audit.Record
+	if err := json.Unmarshal([]byte(r.rest.String), &rec); err != nil {
+		return audit.Record{}, damaged(r.decisionID, "its JSON cannot be read")
+	}
+	rec.DecisionID = r.decisionID
+	rec.At = time.Unix(0, r.at).UTC()
+	for i, p := range fields(&rec) {
+		*p = r.columns[i].String
+	}
+	rec.Sanitize()
+	return rec, nil
+}
+
+// damaged names a row; it quotes the id because a damaged one may hold anything.
+func damaged(id, why string) error {
+	const longest = 64
+	return fmt.Errorf("audit/sqlite: %w: %.*q: %s", audit.ErrDamaged, longest, id, why)
+}
+
+// size is the number of bytes that the row's strings take in memory and on disk.
+func (r *row) size() int64 {
+	n := len(r.decisionID) + len(r.rest.String)
+	for i := range r.columns {
+		n += len(r.columns[i].String)
+	}
+	return int64(n)
+}
+
+// scan is the destination of a row of selectSQL.
+func (r *row) scan() []any {
+	dst := []any{&r.decisionID, &r.at}
+	for i := range r.columns {
+		dst = append(dst, &r.columns[i])
+	}
+	return append(dst, &r.rest)
+}
+
+// args are the parameters of insertSQL.
+func (r *row) args() []any {
+	args := []any{r.decisionID, r.at}
+	for i := range r.columns {
+		args = append(args, r.columns[i])
+	}
+	return append(args, r.rest)
+}

@@ -1,0 +1,60 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/hallmark-gate/hallmark/audit"
+	"github.com/hallmark-gate/hallmark/audit/audittest"
+)
+
+// mustOpen opens a store in a new directory.
+func mustOpen(t testing.TB, path string, opts Options) *Store {
+	t.Helper()
+	s, err := Open(context.Background(), path, opts)
+	if err != nil {
+		t.Fatalf("Open: %v", err)
+	}
+	return s
+}
+
+func newPath(t testing.TB) string { return filepath.Join(t.TempDir(), "audit.db") }
+
+// A17 A21 B11 D4: the contract of every store.
+func TestStore(t *testing.T) {
+	audittest.TestStore(t,
+		func(t *testing.T) audit.Store { return mustOpen(t, newPath(t), Options{}) },
+		audittest.WithReopen(func(t *testing.T, closed audit.Store) audit.Store {
+			return mustOpen(t, closed.(*Store).path, Options{})
+		}),
+		audittest.WithBlocked(func(t *testing.T) (audit.Store, int, func()) {
+			const queue = 8
+			s := mustOpen(t, newPath(t), Options{QueueRecords: queue, BusyTimeout: time.Minute})
+			return s, queue + maxBatch, lock(t, s)
+		}),
+	)
+}
+
+// lock takes the write lock of the store's file, as another process would, until unlock.
+func lock(t *testing.T, s *Store) (unlock func()) {
+	t.Helper()
+	db, err := s.connect(1, "_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := db.BeginTx(context.Background(), &sql.TxOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := tx.Rollback(); err != nil {
+			t.Error(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

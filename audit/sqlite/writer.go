@@ -1,0 +1,158 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/hallmark-gate/hallmark/audit"
+)
+
+// run is the writer goroutine: it ends when the queue is closed and empty, and then
+// releases the file.
+func (s *Store) run() {
+	retry := time.NewTimer(s.opts.RetryEvery)
+	defer retry.Stop()
+	batch := make([]*job, 0, maxBatch)
+	for {
+		var probe <-chan time.Time
+		if s.failure.Load() != nil {
+			retry.Reset(s.opts.RetryEvery)
+			probe = retry.C
+		}
+		select {
+		case j, open := <-s.queue:
+			if !open {
+				s.closeErr = s.release()
+				close(s.done)
+				return
+			}
+			batch = s.collect(append(batch[:0], j))
+			s.finish(batch, s.attempt(func() error { return s.commit(batch) }))
+			clear(batch) // keep no record alive while idle
+		case <-probe:
+			// The outcome is in s.failure; nobody waits for it.
+			_ = s.attempt(s.probe)
+		}
+	}
+}
+
+// collect adds what is queued right now, without waiting.
+func (s *Store) collect(batch []*job) []*job {
+	for len(batch) < maxBatch {
+		select {
+		case j, open := <-s.queue:
+			if !open {
+				return batch // run sees it next
+			}
+			batch = append(batch, j)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// finish releases everyone who waits for the batch.
+func (s *Store) finish(batch []*job, err error) {
+	for _, j := range batch {
+		s.bytes.Add(-j.size)
+		j.done <- err
+	}
+}
+
+// attempt runs a write and keeps its outcome for Ready. After a failure the connection is
+// thrown away: the next attempt begins with nothing that the failure may have left.
+func (s *Store) attempt(write func() error) error {
+	s.busySince.Store(time.Now().UnixNano())
+	defer s.busySince.Store(0)
+	err := write()
+	if err == nil {
+		err = s.stillThere()
+	}
+	if err == nil {
+		s.failure.Store(nil)
+		return nil
+	}
+	if !errors.Is(err, errReplaced) { // the open files may be all that is left
+		s.discard()
+	}
+	err = fmt.Errorf("audit/sqlite: %s: %w: %w", s.path, audit.ErrUnavailable, explain(err))
+	s.failure.Store(&err)
+	return err
+}
+
+// commit writes a batch as one transaction. It is not bound to any caller's context: a
+// caller that leaves must not undo the records of the others.
+func (s *Store) commit(batch []*job) error {
+	tx, err := s.write.BeginTx(context.Background(), nil)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	insert := tx.Stmt(s.insert)
+	for _, j := range batch {
+		if _, err := insert.Exec(j.row.args()...); err != nil {
+			_ = tx.Rollback() // the connection is thrown away in any case
+			return fmt.Errorf("insert: %w", err)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+// probe writes and removes as much as one largest record takes.
+func (s *Store) probe() error {
+	for _, statement := range [...]string{probeWriteSQL, probeRemoveSQL} {
+		if _, err := s.write.Exec(statement); err != nil {
+			return fmt.Errorf("probe: %w", err)
+		}
+	}
+	return nil
+}
+
+// errReplaced lasts until the names are back, which in practice means a restart.
+var errReplaced = errors.New("the database file or its -wal file was removed or replaced while in use; " +
+	"put it back if you can and restart the service")
+
+// stillThere checks that the names still lead to the open files: what is written to a
+// file without a name is gone with the process.
+func (s *Store) stillThere() error {
+	for _, f := range [...]struct {
+		path string
+		open fs.FileInfo
+	}{{s.path, s.file}, {s.path + "-wal", s.wal}} {
+		now, err := os.Stat(f.path)
+		if errors.Is(err, fs.ErrNotExist) || (err == nil && !os.SameFile(now, f.open)) {
+			return errReplaced
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// discard closes the writer's connection; the pool opens a new one when it is needed.
+func (s *Store) discard() {
+	conn, err := s.write.Conn(context.Background())
+	if err != nil {
+		return // there is none, and none can be had now
+	}
+	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+	_ = conn.Close() // the pool has closed it already
+}
+
+// release closes the connections, the writer's last: it moves the log into the file.
+func (s *Store) release() error {
+	err := errors.Join(s.pin.Close(), s.read.Close(), s.insert.Close(), s.write.Close())
+	if err != nil {
+		return fmt.Errorf("audit/sqlite: close %s: %w", s.path, explain(err))
+	}
+	return nil
+}
