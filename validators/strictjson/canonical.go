@@ -1,10 +1,11 @@
 package strictjson
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // BigNumbers says what [AppendCanonical] does with a number that no IEEE 754 double
@@ -21,7 +22,8 @@ const (
 // AppendCanonical appends the canonical form of v (RFC 8785): members sorted by the
 // UTF-16 code units of their names, strings escaped and numbers written as ECMAScript
 // does, no white space. Text is not normalised. The error is an [*Error] with reason
-// [NumberLimit]. An absent value appends nothing.
+// [NumberLimit]; the bytes are then nil. An absent value appends nothing. It recurses
+// once for each level of nesting.
 func AppendCanonical(dst []byte, v Value, big BigNumbers) ([]byte, error) {
 	switch v.Kind() {
 	case Absent:
@@ -72,22 +74,26 @@ func appendCanonicalObject(dst []byte, v Value, big BigNumbers) ([]byte, error) 
 	return append(dst, '}'), nil
 }
 
-// compareUTF16 orders as RFC 8785 section 3.2.3. It differs from the order of UTF-8
-// bytes only where one side has code points beyond U+FFFF.
+// compareUTF16 orders by UTF-16 code units (RFC 8785 section 3.2.3). That is the order
+// of code points but for U+E000 to U+FFFF, which stand behind the surrogates of all
+// code points beyond them.
 func compareUTF16(a, b string) int {
-	if isBasic(a) && isBasic(b) {
-		return strings.Compare(a, b)
+	for a != "" && b != "" {
+		c, size := utf8.DecodeRuneInString(a)
+		d, other := utf8.DecodeRuneInString(b)
+		if c != d {
+			return cmp.Compare(placeUTF16(c), placeUTF16(d))
+		}
+		a, b = a[size:], b[other:]
 	}
-	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
+	return cmp.Compare(len(a), len(b))
 }
 
-func isBasic(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0xF0 {
-			return false
-		}
+func placeUTF16(c rune) rune {
+	if c >= 0xE000 && c <= 0xFFFF {
+		return c + utf8.MaxRune
 	}
-	return true
+	return c
 }
 
 // maxSafeInteger is 2^53−1 (RFC 7493 section 2.2).

@@ -128,7 +128,8 @@ func compareMagnitude(d, e Decimal) int {
 	return strings.Compare(d.digits, e.digits)
 }
 
-// Int64 returns d as an int64; ok is false where d is no integer or does not fit.
+// Int64 returns d as an int64; ok is false, and n 0, where d is no integer or does not
+// fit.
 func (d Decimal) Int64() (n int64, ok bool) {
 	if d.IsZero() {
 		return 0, true
@@ -137,7 +138,10 @@ func (d Decimal) Int64() (n int64, ok bool) {
 		return 0, false
 	}
 	z := d.scaled(0)
-	return z.Int64(), z.IsInt64()
+	if !z.IsInt64() {
+		return 0, false
+	}
+	return z.Int64(), true
 }
 
 // MultipleOf reports whether d is an integer multiple of step, exactly. A step that

@@ -2,19 +2,21 @@ package strictjson
 
 import "fmt"
 
-// Limits bound one input. A zero member allows nothing; start from [Ceilings].
+// Limits bound one input. A zero or negative member allows nothing; start from
+// [Ceilings]. No limit allows more than 2^31−1 bytes or items.
 type Limits struct {
 	MaxBytes       int // length of the input in bytes
 	MaxDepth       int // open objects and arrays at one time; [[1]] has depth 2
 	MaxItems       int // array elements and object members together, in the whole input
-	MaxStringChars int // code points of one string value after unescaping
+	MaxStringChars int // code points of one string value after unescaping; a byte that is not UTF-8 counts as one
 	MaxNameChars   int // code points of one member name after unescaping
 	MaxNumberChars int // bytes of one number token
 }
 
 // MaxExponent bounds the magnitude of a number: a value d.ddd × 10^e needs |e| ≤
-// MaxExponent, so that it is neither infinite nor zero as an IEEE 754 double. Zero
-// counts with the exponent that is written.
+// MaxExponent, and zero counts with the exponent that is written. No such value is
+// zero as an IEEE 754 double; those from 1.8 × 10^308 on, which this rule by exponent
+// lets pass, are infinite, and [AppendCanonical] refuses them.
 const MaxExponent = 308
 
 // Ceilings returns the widest limits of the service; contracts may only narrow them.
@@ -77,7 +79,8 @@ type Error struct {
 	// Offset is the zero-based byte offset at which the fault shows.
 	Offset int
 	// Pointer is the JSON Pointer (RFC 6901) of the value or member that is at fault,
-	// or of the innermost container being read. Its names come from the input.
+	// or of the innermost container being read. Its names come from the input; it is
+	// valid UTF-8, with U+FFFD where they are not.
 	Pointer string
 	// Detail is a sentence of our own. It holds no part of the input.
 	Detail string

@@ -2,12 +2,15 @@ package strictjson
 
 import (
 	"fmt"
+	"math"
+	"strings"
 	"unicode/utf8"
 )
 
 // Parse reads one value. It copies src. The error, where there is one, is an [*Error];
 // the value is then the zero Value: nothing is ever half read.
 func Parse(src []byte, limits Limits) (Value, error) {
+	limits = limits.normal()
 	if len(src) > limits.MaxBytes {
 		return Value{}, &Error{
 			Reason: ByteLimit, Offset: limits.MaxBytes,
@@ -15,23 +18,44 @@ func Parse(src []byte, limits Limits) (Value, error) {
 		}
 	}
 	r := reader{src: string(src), limits: limits}
-	r.nodes = make([]node, 0, min(8+len(src)/16, limits.MaxItems+1))
+	r.nodes = make([]node, 0, 1+min(r.mostItems(), limits.MaxItems))
 	if err := r.document(); err != nil {
 		return Value{}, err
 	}
 	return Value{&document{src: r.src, side: string(r.side), nodes: r.nodes}, 0}, nil
 }
 
+// normal returns l with negative members as zero and without more bytes than offsets
+// of 32 bits can count.
+func (l Limits) normal() Limits {
+	return Limits{
+		MaxBytes:       min(max(l.MaxBytes, 0), math.MaxInt32),
+		MaxDepth:       max(l.MaxDepth, 0),
+		MaxItems:       min(max(l.MaxItems, 0), math.MaxInt32),
+		MaxStringChars: max(l.MaxStringChars, 0),
+		MaxNameChars:   max(l.MaxNameChars, 0),
+		MaxNumberChars: max(l.MaxNumberChars, 0),
+	}
+}
+
 // A frame is an open container.
 type frame struct {
-	at   uint32 // its node
-	seen map[string]struct{}
-	name span // of the member being read
+	at     uint32 // its node
+	inside bool   // one of its elements or members is being read
+	mapped bool   // its names are in reader.seen
+	name   span   // of the member being read
 }
 
 // manyMembers is the size from which an object's names are kept in a map instead of
 // being compared one by one.
 const manyMembers = 12
+
+// A seenName is a member name and the object that has it. One map holds the names of
+// all large objects: a map for each would cost a list of rows more than its text.
+type seenName struct {
+	object uint32
+	name   string
+}
 
 // reader holds the state of one pass over the source.
 type reader struct {
@@ -41,8 +65,16 @@ type reader struct {
 	nodes  []node
 	side   []byte
 	open   []frame
+	seen   map[seenName]struct{}
 	items  int
 	fault  *Error // the earliest fault of encoding or duplicate name so far
+}
+
+// mostItems returns what the elements and members cannot outnumber: each follows a
+// comma or the bracket of its container. Reserving that many nodes at once costs less
+// than growing, whatever the shape.
+func (r *reader) mostItems() int {
+	return strings.Count(r.src, ",") + strings.Count(r.src, "[") + strings.Count(r.src, "{")
 }
 
 func (r *reader) document() error {
@@ -78,6 +110,7 @@ func (r *reader) preamble() error {
 // step reads one element or member of the innermost container, or its end.
 func (r *reader) step() error {
 	top := &r.open[len(r.open)-1]
+	top.inside = false
 	container := &r.nodes[top.at]
 	r.space()
 	if r.pos >= len(r.src) {
@@ -101,7 +134,10 @@ func (r *reader) step() error {
 		}
 		r.pos++
 		r.space()
-		if r.pos < len(r.src) && r.src[r.pos] == closing {
+		if r.pos >= len(r.src) {
+			return r.syntax("the input ends after a comma")
+		}
+		if r.src[r.pos] == closing {
 			return r.syntax("a comma before the end of the container")
 		}
 	}
@@ -111,6 +147,7 @@ func (r *reader) step() error {
 	}
 	if container.kind == Array {
 		container.count++
+		top.inside = true
 		return r.value(span{})
 	}
 	return r.member(top)
@@ -119,22 +156,18 @@ func (r *reader) step() error {
 // member reads a name, its colon and its value.
 func (r *reader) member(top *frame) error {
 	at := r.pos
-	if r.pos >= len(r.src) || r.src[r.pos] != '"' {
+	if r.src[r.pos] != '"' {
 		return r.unexpected("a member name is expected")
 	}
-	top.name = span{}
-	name, chars, err := r.str()
+	name, _, err := r.str("a member name", r.limits.MaxNameChars)
 	if err != nil {
 		return err
 	}
-	if chars > r.limits.MaxNameChars {
-		return r.limit(StringLimit, at, fmt.Sprintf("a member name of more than %d characters", r.limits.MaxNameChars))
-	}
 	if r.duplicate(top, name) && r.fault == nil {
+		top.name, top.inside = name, true
 		r.fault = r.errorAt(DuplicateName, at, "the object has this member name already")
-		r.fault.Pointer = r.pointer().Append(r.text(name)).String()
 	}
-	top.name = name
+	top.name, top.inside = name, true
 	r.space()
 	if r.pos >= len(r.src) || r.src[r.pos] != ':' {
 		return r.unexpected("a colon is expected after a member name")
@@ -147,7 +180,7 @@ func (r *reader) member(top *frame) error {
 
 // duplicate reports whether the innermost object has the name already, and notes it.
 func (r *reader) duplicate(top *frame, name span) bool {
-	if top.seen == nil {
+	if !top.mapped {
 		for i := top.at + 1; int(i) < len(r.nodes); i = r.nodes[i].next {
 			if r.sameText(r.nodes[i].name, name) {
 				return true
@@ -156,19 +189,17 @@ func (r *reader) duplicate(top *frame, name span) bool {
 		if r.nodes[top.at].count < manyMembers {
 			return false
 		}
-		top.seen = make(map[string]struct{}, 4*manyMembers)
-		for i := top.at + 1; int(i) < len(r.nodes); i = r.nodes[i].next {
-			top.seen[r.text(r.nodes[i].name)] = struct{}{}
+		top.mapped = true
+		if r.seen == nil {
+			r.seen = make(map[seenName]struct{}, 2*manyMembers)
 		}
-		top.seen[r.text(name)] = struct{}{}
-		return false
+		for i := top.at + 1; int(i) < len(r.nodes); i = r.nodes[i].next {
+			r.seen[seenName{top.at, r.text(r.nodes[i].name)}] = struct{}{}
+		}
 	}
-	text := r.text(name)
-	if _, found := top.seen[text]; found {
-		return true
-	}
-	top.seen[text] = struct{}{}
-	return false
+	before := len(r.seen)
+	r.seen[seenName{top.at, r.text(name)}] = struct{}{}
+	return len(r.seen) == before
 }
 
 func (r *reader) sameText(a, b span) bool {
@@ -204,12 +235,9 @@ func (r *reader) value(name span) error {
 	case c == '{' || c == '[':
 		return r.openContainer(n, c)
 	case c == '"':
-		text, chars, err := r.str()
+		text, chars, err := r.str("a string", r.limits.MaxStringChars)
 		if err != nil {
 			return err
-		}
-		if chars > r.limits.MaxStringChars {
-			return r.limit(StringLimit, at, fmt.Sprintf("a string of more than %d characters", r.limits.MaxStringChars))
 		}
 		n.kind, n.text, n.count = String, text, uint32(chars)
 	case c == '-' || (c >= '0' && c <= '9'):
@@ -268,9 +296,11 @@ func (r *reader) space() {
 	}
 }
 
-// errorAt makes an error that points at the value being read.
+// errorAt makes an error that points at the value being read. The names on the way
+// may hold bytes that are not UTF-8; no caller should have to carry those.
 func (r *reader) errorAt(reason Reason, offset int, detail string) *Error {
-	return &Error{Reason: reason, Offset: offset, Pointer: r.pointer().String(), Detail: detail}
+	pointer := strings.ToValidUTF8(r.pointer().String(), string(utf8.RuneError))
+	return &Error{Reason: reason, Offset: offset, Pointer: pointer, Detail: detail}
 }
 
 // limit returns the fault of a limit, which outranks every other.
@@ -306,15 +336,18 @@ func (r *reader) encoding(offset int, detail string) {
 	}
 }
 
-// pointer returns where the value being read stands. It runs on error paths only.
+// pointer returns where the value being read stands; between two of them, where their
+// container stands. It runs on error paths only.
 func (r *reader) pointer() Pointer {
 	p := Pointer{}
 	for _, f := range r.open {
 		c := r.nodes[f.at]
 		switch {
-		case c.kind == Array && c.count > 0:
+		case !f.inside:
+			return p
+		case c.kind == Array:
 			p = append(p, itoa(int(c.count)-1))
-		case c.kind == Object && f.name != (span{}):
+		default:
 			p = append(p, r.text(f.name))
 		}
 	}

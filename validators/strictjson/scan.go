@@ -8,9 +8,10 @@ import (
 )
 
 // str reads a string token at the current position and returns where its unescaped
-// text stands, and its length in code points. A string without escapes is a slice of
-// the source; any other is unescaped into the side text.
-func (r *reader) str() (text span, chars int, err error) {
+// text stands, and its length in code points, of which there may be most. A string
+// without escapes is a slice of the source; any other is unescaped into the side text.
+// What names the string in a refusal.
+func (r *reader) str(what string, most int) (text span, chars int, err error) {
 	r.pos++
 	from := r.pos
 	for r.pos < len(r.src) {
@@ -21,7 +22,7 @@ func (r *reader) str() (text span, chars int, err error) {
 			r.pos++
 			return text, chars, nil
 		case c == '\\':
-			return r.escaped(from, chars)
+			return r.escaped(from, chars, what, most)
 		case c < ' ':
 			return span{}, 0, r.syntax("a control character in a string must be escaped")
 		case c < utf8.RuneSelf:
@@ -29,7 +30,9 @@ func (r *reader) str() (text span, chars int, err error) {
 		default:
 			r.multibyte()
 		}
-		chars++
+		if chars++; chars > most {
+			return span{}, 0, r.tooLong(from-1, what, most)
+		}
 	}
 	return span{}, 0, r.syntax("the input ends inside a string")
 }
@@ -43,8 +46,14 @@ func (r *reader) multibyte() {
 	r.pos += size
 }
 
+// tooLong refuses a string as soon as it has too many characters, so that what its
+// rest holds makes no difference.
+func (r *reader) tooLong(at int, what string, most int) error {
+	return r.limit(StringLimit, at, fmt.Sprintf("%s of more than %d characters", what, most))
+}
+
 // escaped goes on with a string whose first escape has been met.
-func (r *reader) escaped(from, chars int) (span, int, error) {
+func (r *reader) escaped(from, chars int, what string, most int) (span, int, error) {
 	side := len(r.side)
 	plain := from
 	for r.pos < len(r.src) {
@@ -67,7 +76,9 @@ func (r *reader) escaped(from, chars int) (span, int, error) {
 		default:
 			r.multibyte()
 		}
-		chars++
+		if chars++; chars > most {
+			return span{}, 0, r.tooLong(from-1, what, most)
+		}
 	}
 	return span{}, 0, r.syntax("the input ends inside a string")
 }
@@ -103,6 +114,7 @@ func (r *reader) escape() error {
 		c32 = utf16.DecodeRune(c32, rune(low))
 		if !ok || c32 == utf8.RuneError {
 			r.encoding(at, "an escaped surrogate without its other half")
+			r.side = utf8.AppendRune(r.side, utf8.RuneError) // for pointers that pass here
 			return nil
 		}
 		r.pos += 6
@@ -138,12 +150,12 @@ func hex4(s string, at int) (uint32, bool) {
 func (r *reader) number() error {
 	at := r.pos
 	end, detail := numberEnd(r.src, at)
+	if end-at > r.limits.MaxNumberChars {
+		return r.limit(NumberLimit, at, fmt.Sprintf("a number of more than %d characters", r.limits.MaxNumberChars))
+	}
 	if detail != "" {
 		r.pos = end
 		return r.unexpected(detail)
-	}
-	if end-at > r.limits.MaxNumberChars {
-		return r.limit(NumberLimit, at, fmt.Sprintf("a number of more than %d characters", r.limits.MaxNumberChars))
 	}
 	if !magnitudeAllowed(r.src[at:end]) {
 		return r.limit(NumberLimit, at, fmt.Sprintf("a number whose decimal exponent is beyond ±%d", MaxExponent))
@@ -193,6 +205,9 @@ func numberEnd(s string, i int) (end int, fault string) {
 
 // magnitudeAllowed looks at the digits of a valid token and computes nothing else.
 func magnitudeAllowed(token string) bool {
+	if len(token) <= MaxExponent && !strings.ContainsAny(token, "eE") {
+		return true // too short to leave the range without an exponent
+	}
 	d, ok := ParseDecimal(token)
 	return ok && d.magnitude() <= MaxExponent && d.magnitude() >= -MaxExponent
 }

@@ -246,13 +246,14 @@ func (v Value) Path() Pointer {
 
 // Edit replaces the text of one string.
 type Edit struct {
-	At   Value // a string of the document that is edited
-	Text string
+	At   Value  // a string of the document that is edited
+	Text string // valid UTF-8
 }
 
 // Replace returns v's counterpart in a new tree in which the edited strings have
 // their new text; v and its tree stay as they are. Edits of values that are not
-// strings of v's tree are a fault of the caller and are ignored.
+// strings of v's tree are a fault of the caller and are ignored; of several edits of
+// one string the last counts. It takes time linear in the tree and the texts.
 func Replace(v Value, edits []Edit) Value {
 	if v.d == nil || len(edits) == 0 {
 		return v
