@@ -9,12 +9,12 @@ import (
 // What a schema may cost before anything is judged by it. The numbers are far above
 // what a contract needs: they bound the linter and, through it, the engine.
 const (
-	maxSchemaFiles = 64     // files that one schema reaches
-	maxLocations   = 20_000 // subschemas in these files together
-	maxExpansion   = 50_000 // subschemas after every $ref is replaced by its target
-	maxPattern     = 4096   // bytes of one regular expression
-	maxSteps       = 2_000_000
-	maxFaults      = 200 // of one schema; more help nobody
+	maxSchemaFiles = 64      // files that one schema reaches
+	maxLocations   = 20_000  // subschemas in these files together
+	maxExpansion   = 50_000  // subschemas after every $ref is replaced by its target
+	maxPattern     = 4096    // bytes of one regular expression
+	maxSteps       = 500_000 // edges that are looked at to follow what applies where
+	maxFaults      = 200     // of one schema; more help nobody
 )
 
 const dialect = "https://json-schema.org/draft/2020-12/schema"
@@ -121,6 +121,7 @@ type graph struct {
 	index     map[strictjson.Value]int // by the place in the tree
 	anchors   map[string]map[string]int
 	roots     map[string]int
+	children  map[strictjson.Value]map[string]strictjson.Value // of large containers
 	rep       *reporter
 	exhausted bool
 }
@@ -129,7 +130,7 @@ type graph struct {
 func newGraph(files map[string][]byte, root string, open func(string) (strictjson.Value, bool), rep *reporter) *graph {
 	g := &graph{
 		root: -1, index: map[strictjson.Value]int{}, anchors: map[string]map[string]int{},
-		roots: map[string]int{}, rep: rep,
+		roots: map[string]int{}, children: map[strictjson.Value]map[string]strictjson.Value{}, rep: rep,
 	}
 	queue := []string{root}
 	queued := map[string]bool{root: true}

@@ -63,7 +63,7 @@ func (k *checkLint) fault(parameter, message, cure string) {
 	if name == "" {
 		name = k.check.Use
 	}
-	if len(k.l.rep.faults) >= maxFaults {
+	if k.l.rep.full() {
 		return
 	}
 	k.l.rep.faults = append(k.l.rep.faults, Fault{

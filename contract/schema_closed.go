@@ -60,7 +60,7 @@ func (l *schemaLinter) inSchema(rule string, id int, at strictjson.Value, messag
 func (l *schemaLinter) inContract(key, message, cure string) {
 	f := Fault{File: contractFile, Message: key + ": " + message, Cure: cure}
 	f.Line, f.Column = l.c.at(key)
-	if len(l.rep.faults) < maxFaults {
+	if !l.rep.full() {
 		l.rep.faults = append(l.rep.faults, f)
 	}
 }
@@ -113,23 +113,27 @@ func (l *schemaLinter) closedHere(x *context) {
 	}
 	if !l.cx.holdsAt(x, closed) {
 		for _, id := range l.culprits(x, closed) {
-			l.saysOpen(id)
+			l.saysOpen(x, id)
 		}
 	} else if !free {
 		l.requiredKnown(x)
 	}
 	if !l.cx.holdsAt(x, governed) {
 		for _, id := range l.culprits(x, governed) {
-			l.inSchema("governed", id, l.g.locations[id].value, "the elements of this array are described by no schema, so any value would pass",
-				"write items")
+			at := l.g.locations[id].value
+			if l.said[at]["open"] {
+				continue // one cure for both: to say what may stand here
+			}
+			l.inSchema("governed", id, at, "the elements of an array here are described by no schema, so any value would pass",
+				"write items, or a type without array")
 		}
 	}
 }
 
-func (l *schemaLinter) saysOpen(id int) {
+func (l *schemaLinter) saysOpen(x *context, id int) {
 	loc := &l.g.locations[id]
-	if !loc.words["type"].Exists() && !loc.words["properties"].Exists() {
-		l.inSchema("open", id, loc.value, "no type is given, so any value would pass, open objects included",
+	if l.cx.kindsAt(x) == anyKind && l.cx.kindsOf(id) == anyKind {
+		l.inSchema("open", id, loc.value, "nothing limits what kind of value may stand here, so open objects pass too",
 			"write a type, const or enum; an object also needs additionalProperties: false")
 		return
 	}

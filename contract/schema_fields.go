@@ -202,6 +202,9 @@ func (l *schemaLinter) given(tree *fieldNode) {
 }
 
 func (l *schemaLinter) givenHere(field int, s spot) {
+	if l.rep.full() {
+		return
+	}
 	if !l.cx.holdsAt(s.x, shortArray) {
 		l.unbounded(s, shortArray, "an array", "add maxItems")
 	}

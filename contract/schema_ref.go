@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
@@ -114,10 +115,33 @@ func (g *graph) fragment(file string, root int, fragment string) (int, bool) {
 	if err != nil {
 		return 0, false
 	}
-	v := g.locations[root].value.At(p)
-	if !v.Exists() {
-		return 0, false
+	v := g.locations[root].value
+	for _, token := range p {
+		if v = g.child(v, token); !v.Exists() {
+			return 0, false
+		}
 	}
 	id, ok := g.index[v]
 	return id, ok
+}
+
+// child is one step of a JSON Pointer. It indexes large containers once: with
+// thousands of $refs into one $defs a search for each would be quadratic.
+func (g *graph) child(v strictjson.Value, token string) strictjson.Value {
+	const large = 16
+	if v.Len() < large {
+		return v.At(strictjson.Pointer{token})
+	}
+	m, ok := g.children[v]
+	if !ok {
+		m = make(map[string]strictjson.Value, v.Len())
+		for name, e := range v.Members() {
+			m[name] = e
+		}
+		for i, e := range v.Elements() {
+			m[strconv.Itoa(i)] = e
+		}
+		g.children[v] = m
+	}
+	return m[token]
 }

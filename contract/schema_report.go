@@ -17,9 +17,11 @@ type reporter struct {
 	faults Faults
 }
 
+func (r *reporter) full() bool { return len(r.faults) >= maxFaults }
+
 // at adds a fault at the value v of file, naming its pointer.
 func (r *reporter) at(file string, v strictjson.Value, message, cure string) {
-	if len(r.faults) >= maxFaults {
+	if r.full() {
 		return
 	}
 	r.add(file, v.Offset(), pointerText(v)+": "+message, cure)
@@ -27,7 +29,7 @@ func (r *reporter) at(file string, v strictjson.Value, message, cure string) {
 
 // add adds a fault at a byte offset; -1 means the whole file.
 func (r *reporter) add(file string, offset int, message, cure string) {
-	if len(r.faults) >= maxFaults {
+	if r.full() {
 		return
 	}
 	f := Fault{File: file, Message: message, Cure: cure}
