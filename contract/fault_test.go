@@ -111,3 +111,8 @@ func runRows(t *testing.T, rows []row) {
 		})
 	}
 }
+
+func long(n int) string { return strings.Repeat("a", n) }
+
+// deep returns n nested lists.
+func deep(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
