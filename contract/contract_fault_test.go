@@ -96,6 +96,7 @@ func TestContractFaults(t *testing.T) {
 		r(y("failure: {display_text: 0}", "failure: {display_text: 0}\n  unbound: no id"), ":30:12: unbound beside an equals check"),
 
 		// What stands beside the result.
+		r(y("delay: 500ms", "delay: 31s"), ":32:8: retry: the delay is longer than the budget"),
 		r(y("max_attempts: 3", "max_attempts: 21"), `:32:23: "21" is not a whole number from 1 to 20`),
 		r(y("budget: 30s", "budget: 30"), ":32:34: retry.budget: expected a duration, found a number (write a number and a unit"),
 		r(y("budget: 30s", "budget: 30 s"), `:32:34: "30 s" is not a duration`),

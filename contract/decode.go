@@ -45,9 +45,9 @@ func (s *source) object(n *yaml.Node, path string, fields ...field) {
 		seen[key.Value] = true
 		p := joinPath(path, key.Value)
 		s.places[p] = spot(key, value)
-		before := len(s.faults)
+		before := s.wrong
 		fields[f].read(value, p)
-		s.good[p] = len(s.faults) == before
+		s.good[p] = s.wrong == before
 	}
 	for _, f := range fields {
 		if f.required && !seen[f.name] {
@@ -219,9 +219,9 @@ func joinWords[T ~string](words []T) string {
 func collect[T comparable](s *source, list *[]T, r func(*T) read) read {
 	return func(n *yaml.Node, path string) {
 		var v T
-		before := len(s.faults)
+		before := s.wrong
 		r(&v)(n, path)
-		if len(s.faults) > before {
+		if s.wrong > before {
 			return
 		}
 		if slices.Contains(*list, v) {

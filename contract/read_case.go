@@ -161,9 +161,9 @@ func (d *caseDraft) upstream(n *yaml.Node, path string) {
 		return func(n *yaml.Node, path string) {
 			i := new(int)
 			given = append(given, path)
-			before := len(d.faults)
+			before := d.wrong
 			d.integer(i, least, most)(n, path)
-			if len(d.faults) == before {
+			if d.wrong == before {
 				*dst = i
 			}
 		}

@@ -131,6 +131,9 @@ func (d *draft) retry(n *yaml.Node, path string) {
 		may("delay", d.duration(&r.Delay, time.Millisecond, maxBudget)),
 		need("on", d.list(1, collect(d.source, &r.On, d.retryable))),
 	)
+	if r.Budget > 0 && r.Delay > r.Budget {
+		d.fault(n, "", "%s: the delay is longer than the budget", path)
+	}
 	d.contract.Retry = r
 }
 
@@ -139,9 +142,9 @@ func (d *draft) retry(n *yaml.Node, path string) {
 // needs a new decision; an unknown outcome is never repeated blindly (A19).
 func (d *draft) retryable(dst *FailureCode) read {
 	return func(n *yaml.Node, path string) {
-		before := len(d.faults)
+		before := d.wrong
 		word(d.source, dst, FailureCodes()...)(n, path)
-		if len(d.faults) > before {
+		if d.wrong > before {
 			return
 		}
 		switch *dst {

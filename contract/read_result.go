@@ -112,7 +112,7 @@ func (d *draft) narrower(dst *int) read {
 
 func (d *draft) textField(n *yaml.Node, path string) {
 	f := TextField{As: "text/plain", Profile: "prose"}
-	before := len(d.faults)
+	before := d.wrong
 	d.object(n, path,
 		need("at", d.pointer(&f.At)),
 		may("as", func(n *yaml.Node, path string) {
@@ -124,7 +124,7 @@ func (d *draft) textField(n *yaml.Node, path string) {
 		may("max_chars", d.integer(&f.MaxChars, 1, maxTextChars)),
 		may("profile", word(d.source, &f.Profile, "prose", "code")),
 	)
-	if len(d.faults) > before {
+	if d.wrong > before {
 		return
 	}
 	fields := &d.contract.Result.TextFields
@@ -139,7 +139,7 @@ func (d *draft) textField(n *yaml.Node, path string) {
 func (d *draft) check(n *yaml.Node, path string) {
 	c := Check{Line: n.Line, Column: n.Column}
 	var expr string
-	before := len(d.faults)
+	before := d.wrong
 	d.object(n, path,
 		may("use", d.matching(&c.Use, nameForm, "the name of a check")),
 		may("with", func(n *yaml.Node, path string) {
@@ -150,7 +150,7 @@ func (d *draft) check(n *yaml.Node, path string) {
 		may("cel", d.text(&expr, maxSentence)),
 		may("name", d.matching(&c.Name, nameForm, "a name: letters, digits and _.-, at most 64")),
 	)
-	if len(d.faults) > before {
+	if d.wrong > before {
 		return
 	}
 	switch {
@@ -170,7 +170,7 @@ func (d *draft) check(n *yaml.Node, path string) {
 	if c.Name == "" {
 		c.Name = c.Use
 	}
-	if len(d.faults) == before {
+	if d.wrong == before {
 		d.contract.Result.Checks = append(d.contract.Result.Checks, c)
 	}
 }

@@ -16,11 +16,16 @@ import (
 // than the service's ceiling for JSON, so that every value a case can need fits.
 const maxYAMLDepth = 96
 
+// maxFaults bounds what is listed of one file: nobody reads more, and a file of one
+// repeated key would cost a hundred times its size.
+const maxFaults = 200
+
 // A source is one YAML file being read. It collects everything that is wrong with it
 // and remembers where its keys stand.
 type source struct {
 	file   string // below the contracts directory
 	faults Faults
+	wrong  int              // how many faults there are, listed or not
 	places map[string]place // by key path: "result.agent_fields[2]"
 	good   map[string]bool  // by key path: the key is there and nothing in it is wrong
 }
@@ -31,10 +36,14 @@ func (s *source) fault(n *yaml.Node, cure, format string, args ...any) {
 }
 
 func (s *source) faultAt(at place, cure, format string, args ...any) {
-	s.faults = append(s.faults, Fault{
-		File: s.file, Line: at.line, Column: at.column,
-		Message: fmt.Sprintf(format, args...), Cure: cure,
-	})
+	f := Fault{File: s.file, Line: at.line, Column: at.column, Message: fmt.Sprintf(format, args...), Cure: cure}
+	switch s.wrong++; {
+	case s.wrong == maxFaults:
+		f = Fault{File: s.file, Line: at.line, Column: at.column, Message: "further faults of this file are not listed"}
+	case s.wrong > maxFaults:
+		return
+	}
+	s.faults = append(s.faults, f)
 }
 
 // readYAML parses the one document of a file and checks what no later step needs to
