@@ -58,8 +58,8 @@ type Contract struct {
 	places map[string]place
 }
 
-// contractFile is the name of a contract's own file in its folder.
-const contractFile = "contract.yaml"
+// mainFile is the name of a contract's own file in its folder.
+const mainFile = "contract.yaml"
 
 // place is where something stands in a file, both from 1; the column counts code
 // points. The zero place is unknown.

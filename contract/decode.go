@@ -44,7 +44,7 @@ func (s *source) object(n *yaml.Node, path string, fields ...field) {
 		}
 		seen[key.Value] = true
 		p := joinPath(path, key.Value)
-		s.places[p] = spot(key, value)
+		s.places[p] = keyPlace(key, value)
 		before := s.wrong
 		fields[f].read(value, p)
 		s.good[p] = s.wrong == before
@@ -71,9 +71,9 @@ func joinPath(path, name string) string {
 	return path + "." + name
 }
 
-// spot is where a reader looks for a value: the value itself, or its key where the
+// keyPlace is where a reader looks for a value: the value itself, or its key where the
 // value begins on a later line.
-func spot(key, value *yaml.Node) place {
+func keyPlace(key, value *yaml.Node) place {
 	if key.Line != value.Line {
 		return place{key.Line, key.Column}
 	}

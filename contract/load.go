@@ -129,10 +129,10 @@ func (l *loader) layout() {
 // read reads and lints one version of one tool.
 func (l *loader) read(v versionFolder) {
 	dir := v.dir()
-	if _, ok := v.files[contractFile]; !ok {
-		l.fault(dir+"/"+contractFile, "create it, or remove the folder", "the file is missing")
+	if _, ok := v.files[mainFile]; !ok {
+		l.fault(dir+"/"+mainFile, "create it, or remove the folder", "the file is missing")
 		l.drafts = append(l.drafts, &draft{
-			source:   &source{file: dir + "/" + contractFile},
+			source:   &source{file: dir + "/" + mainFile},
 			contract: &Contract{Dir: dir, Version: v.version}, beyond: true,
 		})
 		return
@@ -186,7 +186,7 @@ func (l *loader) readCases(d *draft) (readable bool) {
 func (l *loader) strays(d *draft, readable bool) {
 	whole := len(d.faults)+len(d.schemaFaults) == 0 && readable
 	for _, name := range slices.Sorted(maps.Keys(d.files)) {
-		if name == contractFile || d.named[name] || !isData(name) || d.beyond {
+		if name == mainFile || d.named[name] || !isData(name) || d.beyond {
 			continue
 		}
 		ext := path.Ext(name)

@@ -62,7 +62,7 @@ func (d *draft) said(key string) bool {
 
 // readContract reads contract.yaml and the schemas that it names.
 func readContract(dir string, version int, files map[string][]byte) *draft {
-	root, s := readYAML(dir+"/"+contractFile, files[contractFile])
+	root, s := readYAML(dir+"/"+mainFile, files[mainFile])
 	d := &draft{
 		source: s, files: files, version: version, named: make(map[string]bool),
 		contract: &Contract{Dir: dir, Version: version, Digest: digest(files), places: s.places},

@@ -20,11 +20,11 @@ func copied(folder, tool string, version int) change {
 			}
 		}
 		if tool != "job_status" {
-			edit(t, m, dir+contractFile, "aliases: [\"mcp__ci__job_status\", \"état du travail\"]\n", "")
-			edit(t, m, dir+contractFile, "tool: job_status", "tool: "+tool)
+			edit(t, m, dir+mainFile, "aliases: [\"mcp__ci__job_status\", \"état du travail\"]\n", "")
+			edit(t, m, dir+mainFile, "tool: job_status", "tool: "+tool)
 		}
 		if version != 1 {
-			edit(t, m, dir+contractFile, "version: 1", fmt.Sprintf("version: %d", version))
+			edit(t, m, dir+mainFile, "version: 1", fmt.Sprintf("version: %d", version))
 		}
 	}
 }
@@ -144,7 +144,7 @@ func TestTreeFaults(t *testing.T) {
 		r(drop(cases+"/other-project.yaml"), cases+`: no case other-*.yaml with want.reason: BINDING and want.at: "/project_id"`),
 		r(drop(cases+"/other-run.yaml", caseOf), cases+": no case accepted-", cases+`: no case other-*.yaml with want.reason: BINDING and want.at: "/run_id"`),
 		r(in(cases+"/other-run.yaml", "at: /run_id", "at: /project_id"), cases+`: no case other-*.yaml with want.reason: BINDING and want.at: "/run_id"`),
-		r(y("name: same-run}", "name: same-run}\n    - {use: equals, with: {result: /run_id, argument: /id}}"),
+		r(y("name: same-run}", "name: same-run}\n    - {use: equals, with: {result: /run_id, argument: /project_id}}"),
 			cases+`: no case other-*.yaml with want.reason: BINDING and want.at: "/run_id" (1 of 2)`),
 		r(both(enveloped(), drop(cases+"/success-with-error-both.yaml")), cases+": no case success-with-error-*.yaml with want.reason: SCHEMA"),
 		r(both(enveloped(), drop(cases+"/other-request-id.yaml")), cases+": no case other-request-*.yaml with want.reason: BINDING"),
@@ -170,7 +170,7 @@ func cutArguments(name string) change {
 	return func(_ testing.TB, m fstest.MapFS) {
 		text, _, _ := strings.Cut(string(m[name].Data), "arguments:\n")
 		m[name].Data = []byte(text)
-		delete(m, strings.TrimSuffix(name, contractFile)+"arguments.schema.json")
+		delete(m, strings.TrimSuffix(name, mainFile)+"arguments.schema.json")
 	}
 }
 

@@ -16,9 +16,9 @@ import (
 // than the service's ceiling for JSON, so that every value a case can need fits.
 const maxYAMLDepth = 96
 
-// maxFaults bounds what is listed of one file: nobody reads more, and a file of one
+// maxFileFaults bounds what is listed of one file: nobody reads more, and a file of one
 // repeated key would cost a hundred times its size.
-const maxFaults = 200
+const maxFileFaults = 200
 
 // A source is one YAML file being read. It collects everything that is wrong with it
 // and remembers where its keys stand.
@@ -38,9 +38,9 @@ func (s *source) fault(n *yaml.Node, cure, format string, args ...any) {
 func (s *source) faultAt(at place, cure, format string, args ...any) {
 	f := Fault{File: s.file, Line: at.line, Column: at.column, Message: fmt.Sprintf(format, args...), Cure: cure}
 	switch s.wrong++; {
-	case s.wrong == maxFaults:
+	case s.wrong == maxFileFaults:
 		f = Fault{File: s.file, Line: at.line, Column: at.column, Message: "further faults of this file are not listed"}
-	case s.wrong > maxFaults:
+	case s.wrong > maxFileFaults:
 		return
 	}
 	s.faults = append(s.faults, f)
