@@ -76,7 +76,7 @@ func TestLoadGood(t *testing.T) {
 			Unscoped: map[string]string{"/run_id": "bound by the evidence"},
 		},
 	}
-	got.Files = nil // TestDigests looks at them
+	got.Files = nil // TestTreeFiles looks at the files
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
