@@ -68,6 +68,12 @@ func TestOpenRefuses(t *testing.T) {
 			}
 			writeFile(t, p, b)
 		}, "damaged", audit.ErrDamaged},
+		{"one damaged page", func(t *testing.T, p string) {
+			ours(t, p)
+			b := readFile(t, p)
+			copy(b[len(b)/4096/2*4096:], bytes.Repeat([]byte{0xa5}, 64))
+			writeFile(t, p, b)
+		}, "damaged", audit.ErrDamaged},
 		{"cut short", func(t *testing.T, p string) {
 			ours(t, p)
 			b := readFile(t, p)
