@@ -44,8 +44,10 @@ func TestOpenRefuses(t *testing.T) {
 		want  string // in the sentence
 		isErr error
 	}{
-		{"text file", func(t *testing.T, p string) { writeFile(t, p, bytes.Repeat([]byte("not a database\n"), 500)) },
-			"not an SQLite database", nil},
+		{
+			"text file", func(t *testing.T, p string) { writeFile(t, p, bytes.Repeat([]byte("not a database\n"), 500)) },
+			"not an SQLite database", nil,
+		},
 		{"short text file", func(t *testing.T, p string) { writeFile(t, p, []byte("x")) }, "not an SQLite database", nil},
 		{"other program", func(t *testing.T, p string) {
 			writeFile(t, p, nil)
