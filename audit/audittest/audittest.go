@@ -70,7 +70,7 @@ func TestStore(t *testing.T, open func(t *testing.T) audit.Store, opts ...Option
 	}
 }
 
-// Epoch is the time of the record with number 0.
+// epoch is the time of the record with number 0.
 var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // ID returns the UUIDv7 of the record with number n, 0 or more; ids ascend with n.
@@ -159,6 +159,9 @@ func walk(t *testing.T, store audit.Store, scope audit.Scope, filter audit.Filte
 		}
 		if len(next) > audit.MaxPageToken {
 			t.Fatalf("page token has %d bytes, more than %d", len(next), audit.MaxPageToken)
+		}
+		if next == token {
+			t.Fatal("a page token leads to the same page again")
 		}
 		token = next
 	}

@@ -44,8 +44,10 @@ func TestOpenRefuses(t *testing.T) {
 		want  string // in the sentence
 		isErr error
 	}{
-		{"text file", func(t *testing.T, p string) { writeFile(t, p, bytes.Repeat([]byte("not a database\n"), 500)) },
-			"not an SQLite database", nil},
+		{
+			"text file", func(t *testing.T, p string) { writeFile(t, p, bytes.Repeat([]byte("not a database\n"), 500)) },
+			"not an SQLite database", nil,
+		},
 		{"short text file", func(t *testing.T, p string) { writeFile(t, p, []byte("x")) }, "not an SQLite database", nil},
 		{"other program", func(t *testing.T, p string) {
 			writeFile(t, p, nil)
@@ -66,6 +68,12 @@ func TestOpenRefuses(t *testing.T) {
 			for i := 4096; i < len(b); i += 4096 { // each page's header but the first's
 				copy(b[i:], bytes.Repeat([]byte{0xa5}, 64))
 			}
+			writeFile(t, p, b)
+		}, "damaged", audit.ErrDamaged},
+		{"one damaged page", func(t *testing.T, p string) {
+			ours(t, p)
+			b := readFile(t, p)
+			copy(b[len(b)/4096/2*4096:], bytes.Repeat([]byte{0xa5}, 64))
 			writeFile(t, p, b)
 		}, "damaged", audit.ErrDamaged},
 		{"cut short", func(t *testing.T, p string) {

@@ -13,7 +13,7 @@ const applicationID = 0x484c4d4b
 // Indexes end with at: lists are ordered by it, and SQLite sorts the rows of one
 // nanosecond by id. Low-cardinality rpc and decision are filtered along events_at.
 var migrations = [...]string{
-	1 - 1: `
+	`
 CREATE TABLE events (
 	decision_id  TEXT NOT NULL PRIMARY KEY,
 	at           INTEGER NOT NULL, -- nanoseconds since 1970, UTC

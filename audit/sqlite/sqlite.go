@@ -152,6 +152,11 @@ func (s *Store) Append(ctx context.Context, rec audit.Record) error {
 	case err := <-j.done:
 		return err
 	case <-ctx.Done():
+		select {
+		case err := <-j.done: // both came at once: what is known is worth more
+			return err
+		default:
+		}
 		return fmt.Errorf("audit/sqlite: append: the record may or may not be kept: %w", ctx.Err())
 	}
 }
@@ -209,6 +214,11 @@ func (s *Store) Close(ctx context.Context) error {
 	case <-s.done:
 		return s.closeErr
 	case <-ctx.Done():
+		select {
+		case <-s.done:
+			return s.closeErr
+		default:
+		}
 		return fmt.Errorf("audit/sqlite: close: records are still being written: %w", ctx.Err())
 	}
 }
