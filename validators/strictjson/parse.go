@@ -19,6 +19,7 @@ func Parse(src []byte, limits Limits) (Value, error) {
 	}
 	r := reader{src: string(src), limits: limits}
 	r.nodes = make([]node, 0, 1+min(r.mostItems(), limits.MaxItems))
+	r.open = make([]frame, 0, min(8, limits.MaxDepth))
 	if err := r.document(); err != nil {
 		return Value{}, err
 	}
@@ -339,7 +340,7 @@ func (r *reader) encoding(offset int, detail string) {
 // pointer returns where the value being read stands; between two of them, where their
 // container stands. It runs on error paths only.
 func (r *reader) pointer() Pointer {
-	p := Pointer{}
+	p := make(Pointer, 0, len(r.open))
 	for _, f := range r.open {
 		c := r.nodes[f.at]
 		switch {
