@@ -43,20 +43,17 @@ func (l Limits) normal() Limits {
 type frame struct {
 	at     uint32 // its node
 	inside bool   // one of its elements or members is being read
-	mapped bool   // its names are in reader.seen
 	name   span   // of the member being read
+	seen   map[string]struct{}
 }
 
 // manyMembers is the size from which an object's names are kept in a map instead of
-// being compared one by one.
-const manyMembers = 12
-
-// A seenName is a member name and the object that has it. One map holds the names of
-// all large objects: a map for each would cost a list of rows more than its text.
-type seenName struct {
-	object uint32
-	name   string
-}
+// being compared one by one. A map of up to spareMembers names serves the next object
+// when its own is closed; clearing a larger one would cost more than that object.
+const (
+	manyMembers  = 12
+	spareMembers = 64
+)
 
 // reader holds the state of one pass over the source.
 type reader struct {
@@ -66,7 +63,7 @@ type reader struct {
 	nodes  []node
 	side   []byte
 	open   []frame
-	seen   map[seenName]struct{}
+	spare  []map[string]struct{} // empty maps of closed objects
 	items  int
 	fault  *Error // the earliest fault of encoding or duplicate name so far
 }
@@ -126,6 +123,10 @@ func (r *reader) step() error {
 		r.pos++
 		container.end = uint32(r.pos)
 		container.next = uint32(len(r.nodes))
+		if top.seen != nil && len(top.seen) <= spareMembers {
+			clear(top.seen)
+			r.spare = append(r.spare, top.seen)
+		}
 		r.open = r.open[:len(r.open)-1]
 		return nil
 	}
@@ -181,7 +182,7 @@ func (r *reader) member(top *frame) error {
 
 // duplicate reports whether the innermost object has the name already, and notes it.
 func (r *reader) duplicate(top *frame, name span) bool {
-	if !top.mapped {
+	if top.seen == nil {
 		for i := top.at + 1; int(i) < len(r.nodes); i = r.nodes[i].next {
 			if r.sameText(r.nodes[i].name, name) {
 				return true
@@ -190,17 +191,24 @@ func (r *reader) duplicate(top *frame, name span) bool {
 		if r.nodes[top.at].count < manyMembers {
 			return false
 		}
-		top.mapped = true
-		if r.seen == nil {
-			r.seen = make(map[seenName]struct{}, 2*manyMembers)
-		}
+		top.seen = r.emptyMap()
 		for i := top.at + 1; int(i) < len(r.nodes); i = r.nodes[i].next {
-			r.seen[seenName{top.at, r.text(r.nodes[i].name)}] = struct{}{}
+			top.seen[r.text(r.nodes[i].name)] = struct{}{}
 		}
 	}
-	before := len(r.seen)
-	r.seen[seenName{top.at, r.text(name)}] = struct{}{}
-	return len(r.seen) == before
+	before := len(top.seen)
+	top.seen[r.text(name)] = struct{}{}
+	return len(top.seen) == before
+}
+
+func (r *reader) emptyMap() map[string]struct{} {
+	last := len(r.spare) - 1
+	if last < 0 {
+		return make(map[string]struct{}, 2*manyMembers)
+	}
+	m := r.spare[last]
+	r.spare = r.spare[:last]
+	return m
 }
 
 func (r *reader) sameText(a, b span) bool {
