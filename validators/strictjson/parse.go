@@ -19,6 +19,7 @@ func Parse(src []byte, limits Limits) (Value, error) {
 	}
 	r := reader{src: string(src), limits: limits}
 	r.nodes = make([]node, 0, 1+min(r.mostItems(), limits.MaxItems))
+	r.open = make([]frame, 0, min(8, limits.MaxDepth))
 	if err := r.document(); err != nil {
 		return Value{}, err
 	}
@@ -42,20 +43,17 @@ func (l Limits) normal() Limits {
 type frame struct {
 	at     uint32 // its node
 	inside bool   // one of its elements or members is being read
-	mapped bool   // its names are in reader.seen
 	name   span   // of the member being read
+	seen   map[string]struct{}
 }
 
 // manyMembers is the size from which an object's names are kept in a map instead of
-// being compared one by one.
-const manyMembers = 12
-
-// A seenName is a member name and the object that has it. One map holds the names of
-// all large objects: a map for each would cost a list of rows more than its text.
-type seenName struct {
-	object uint32
-	name   string
-}
+// being compared one by one. A map of up to spareMembers names serves the next object
+// when its own is closed; clearing a larger one would cost more than that object.
+const (
+	manyMembers  = 12
+	spareMembers = 64
+)
 
 // reader holds the state of one pass over the source.
 type reader struct {
@@ -65,7 +63,7 @@ type reader struct {
 	nodes  []node
 	side   []byte
 	open   []frame
-	seen   map[seenName]struct{}
+	spare  []map[string]struct{} // empty maps of closed objects
 	items  int
 	fault  *Error // the earliest fault of encoding or duplicate name so far
 }
@@ -125,6 +123,10 @@ func (r *reader) step() error {
 		r.pos++
 		container.end = uint32(r.pos)
 		container.next = uint32(len(r.nodes))
+		if top.seen != nil && len(top.seen) <= spareMembers {
+			clear(top.seen)
+			r.spare = append(r.spare, top.seen)
+		}
 		r.open = r.open[:len(r.open)-1]
 		return nil
 	}
@@ -180,7 +182,7 @@ func (r *reader) member(top *frame) error {
 
 // duplicate reports whether the innermost object has the name already, and notes it.
 func (r *reader) duplicate(top *frame, name span) bool {
-	if !top.mapped {
+	if top.seen == nil {
 		for i := top.at + 1; int(i) < len(r.nodes); i = r.nodes[i].next {
 			if r.sameText(r.nodes[i].name, name) {
 				return true
@@ -189,17 +191,24 @@ func (r *reader) duplicate(top *frame, name span) bool {
 		if r.nodes[top.at].count < manyMembers {
 			return false
 		}
-		top.mapped = true
-		if r.seen == nil {
-			r.seen = make(map[seenName]struct{}, 2*manyMembers)
-		}
+		top.seen = r.emptyMap()
 		for i := top.at + 1; int(i) < len(r.nodes); i = r.nodes[i].next {
-			r.seen[seenName{top.at, r.text(r.nodes[i].name)}] = struct{}{}
+			top.seen[r.text(r.nodes[i].name)] = struct{}{}
 		}
 	}
-	before := len(r.seen)
-	r.seen[seenName{top.at, r.text(name)}] = struct{}{}
-	return len(r.seen) == before
+	before := len(top.seen)
+	top.seen[r.text(name)] = struct{}{}
+	return len(top.seen) == before
+}
+
+func (r *reader) emptyMap() map[string]struct{} {
+	last := len(r.spare) - 1
+	if last < 0 {
+		return make(map[string]struct{}, 2*manyMembers)
+	}
+	m := r.spare[last]
+	r.spare = r.spare[:last]
+	return m
 }
 
 func (r *reader) sameText(a, b span) bool {
@@ -339,7 +348,7 @@ func (r *reader) encoding(offset int, detail string) {
 // pointer returns where the value being read stands; between two of them, where their
 // container stands. It runs on error paths only.
 func (r *reader) pointer() Pointer {
-	p := Pointer{}
+	p := make(Pointer, 0, len(r.open))
 	for _, f := range r.open {
 		c := r.nodes[f.at]
 		switch {

@@ -364,3 +364,36 @@ func TestConcurrentReaders(t *testing.T) {
 	}
 	all.Wait()
 }
+
+func FuzzParse(f *testing.F) {
+	for _, src := range []string{
+		`{"a":1,"a":2}`, `{"n\u0061me":"\ud83d\ude00","b":[1.50,-0,1e308,true,false,null]}`, "\ufeff{}", "\"\xff\"", `"\ud800"`, `[1,]`, `[[[]]]`, `{"":{"~":[{}]}}`,
+		`{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8,"i":9,"j":10,"k":11,"l":12,"m":13,"\u006d":14}`, " 1e309 ", "1e", `"`, `{"a":1 "b"}`, "01", "-", `{"a":[{"b":[`,
+	} {
+		f.Add([]byte(src))
+	}
+	narrow := strictjson.Limits{MaxBytes: 1 << 10, MaxDepth: 3, MaxItems: 5, MaxStringChars: 4, MaxNameChars: 3, MaxNumberChars: 5}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		if len(src) > 64<<10 {
+			t.Skip("long texts are slow to judge twice")
+		}
+		before := string(src)
+		ok := compareWithOracle(t, src)
+		if before != string(src) {
+			t.Error("the input was written to")
+		}
+		v, err := strictjson.Parse(src, narrow)
+		if err != nil {
+			fault, _ := err.(*strictjson.Error)
+			checkFault(t, src, fault)
+			if ok && !fault.Reason.IsLimit() {
+				t.Errorf("with narrow limits: %v", fault)
+			}
+			return
+		}
+		if !ok {
+			t.Error("narrow limits let pass what the ceilings refuse")
+		}
+		everyValue(v, func(x strictjson.Value) { checkPath(t, v, x) })
+	})
+}

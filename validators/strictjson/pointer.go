@@ -59,7 +59,12 @@ func unescapeToken(t string) (string, bool) {
 
 // String returns the form of RFC 6901 section 3.
 func (p Pointer) String() string {
+	size := 0
+	for _, t := range p {
+		size += 1 + len(t)
+	}
 	var b strings.Builder
+	b.Grow(size)
 	for _, t := range p {
 		b.WriteByte('/')
 		b.WriteString(escapeToken(t))

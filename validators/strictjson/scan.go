@@ -10,31 +10,56 @@ import (
 // str reads a string token at the current position and returns where its unescaped
 // text stands, and its length in code points, of which there may be most. A string
 // without escapes is a slice of the source; any other is unescaped into the side text.
-// What names the string in a refusal.
+// It is refused at its first character too many, so that what its rest holds makes no
+// difference; what names it in that refusal.
 func (r *reader) str(what string, most int) (text span, chars int, err error) {
+	at, side := r.pos, len(r.side)
 	r.pos++
-	from := r.pos
-	for r.pos < len(r.src) {
-		c := r.src[r.pos]
-		switch {
+	from := r.pos // of the text that is not in the side text yet
+	escaped := false
+	for {
+		chars += r.plain()
+		if chars > most {
+			return span{}, 0, r.limit(StringLimit, at, fmt.Sprintf("%s of more than %d characters", what, most))
+		}
+		if r.pos >= len(r.src) {
+			return span{}, 0, r.syntax("the input ends inside a string")
+		}
+		switch c := r.src[r.pos]; {
 		case c == '"':
-			text = span{from: uint32(from), to: uint32(r.pos)}
+			rest := span{from: uint32(from), to: uint32(r.pos)}
 			r.pos++
-			return text, chars, nil
+			if !escaped {
+				return rest, chars, nil
+			}
+			r.side = append(r.side, r.src[rest.from:rest.to]...)
+			return span{from: uint32(side), to: uint32(len(r.side)), side: true}, chars, nil
 		case c == '\\':
-			return r.escaped(from, chars, what, most)
+			escaped = true
+			r.side = append(r.side, r.src[from:r.pos]...)
+			if err := r.escape(); err != nil {
+				return span{}, 0, err
+			}
+			from = r.pos
 		case c < ' ':
 			return span{}, 0, r.syntax("a control character in a string must be escaped")
-		case c < utf8.RuneSelf:
-			r.pos++
 		default:
 			r.multibyte()
 		}
-		if chars++; chars > most {
-			return span{}, 0, r.tooLong(from-1, what, most)
-		}
+		chars++
 	}
-	return span{}, 0, r.syntax("the input ends inside a string")
+}
+
+// plain steps over the characters of one byte that stand for themselves, and counts
+// them.
+func (r *reader) plain() int {
+	i := r.pos
+	for i < len(r.src) && r.src[i] >= ' ' && r.src[i] < utf8.RuneSelf && r.src[i] != '"' && r.src[i] != '\\' {
+		i++
+	}
+	n := i - r.pos
+	r.pos = i
+	return n
 }
 
 // multibyte steps over one code point of several bytes.
@@ -44,43 +69,6 @@ func (r *reader) multibyte() {
 		r.encoding(r.pos, "bytes that are not UTF-8")
 	}
 	r.pos += size
-}
-
-// tooLong refuses a string as soon as it has too many characters, so that what its
-// rest holds makes no difference.
-func (r *reader) tooLong(at int, what string, most int) error {
-	return r.limit(StringLimit, at, fmt.Sprintf("%s of more than %d characters", what, most))
-}
-
-// escaped goes on with a string whose first escape has been met.
-func (r *reader) escaped(from, chars int, what string, most int) (span, int, error) {
-	side := len(r.side)
-	plain := from
-	for r.pos < len(r.src) {
-		c := r.src[r.pos]
-		switch {
-		case c == '"':
-			r.side = append(r.side, r.src[plain:r.pos]...)
-			r.pos++
-			return span{from: uint32(side), to: uint32(len(r.side)), side: true}, chars, nil
-		case c == '\\':
-			r.side = append(r.side, r.src[plain:r.pos]...)
-			if err := r.escape(); err != nil {
-				return span{}, 0, err
-			}
-			plain = r.pos
-		case c < ' ':
-			return span{}, 0, r.syntax("a control character in a string must be escaped")
-		case c < utf8.RuneSelf:
-			r.pos++
-		default:
-			r.multibyte()
-		}
-		if chars++; chars > most {
-			return span{}, 0, r.tooLong(from-1, what, most)
-		}
-	}
-	return span{}, 0, r.syntax("the input ends inside a string")
 }
 
 // escape reads one escape sequence, a surrogate pair as one, and appends its code
