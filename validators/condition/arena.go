@@ -55,7 +55,7 @@ func (a *arena) wrap(v strictjson.Value, s *Shape) ref.Val {
 	}
 	switch s.kind {
 	case kindInt:
-		if n, ok := v.Decimal().Int64(); ok {
+		if n, ok := integer(v); ok {
 			return types.Int(n)
 		}
 		return a.fail()
@@ -99,12 +99,11 @@ func (a *arena) wrapAny(v strictjson.Value) ref.Val {
 	case strictjson.Bool:
 		return types.Bool(v.IsTrue())
 	case strictjson.Number:
-		d := v.Decimal()
-		if !d.IsInteger() {
-			return a.double(v)
-		}
-		if n, ok := d.Int64(); ok {
+		if n, ok := integer(v); ok {
 			return types.Int(n)
+		}
+		if !v.Decimal().IsInteger() {
+			return a.double(v)
 		}
 	case strictjson.String:
 		return types.String(v.Text())
@@ -114,6 +113,15 @@ func (a *arena) wrapAny(v strictjson.Value) ref.Val {
 		return &mapping{arena: a, json: v, elem: untyped}
 	}
 	return a.fail()
+}
+
+// integer returns a number's value where it is an integer in int64. Plain digits, which
+// nearly all are, take the short way.
+func integer(v strictjson.Value) (int64, bool) {
+	if n, err := strconv.ParseInt(v.Digits(), 10, 64); err == nil {
+		return n, true
+	}
+	return v.Decimal().Int64()
 }
 
 // double returns the double whose shortest decimal is exactly the number that was
