@@ -7,6 +7,7 @@
 package casetest
 
 import (
+	"context"
 	"fmt"
 	"path"
 	"strings"
@@ -91,7 +92,7 @@ func (r Report) String() string {
 }
 
 // Run runs every case of every contract of a set, live or not.
-func Run(set *gate.Set) Report {
+func Run(ctx context.Context, set *gate.Set) Report {
 	var report Report
 	for _, tool := range set.Tools() {
 		seen := newReach(tool.Contract)
@@ -100,7 +101,7 @@ func Run(set *gate.Set) Report {
 				Tool: tool.Contract.Tool, Version: tool.Contract.Version,
 				File: path.Join(tool.Contract.Dir, c.File), Line: c.Want.Line, Why: c.Why,
 			}
-			outcome, err := gate.JudgeBy(tool, call(tool.Contract, c), gate.Judgement{
+			outcome, err := gate.JudgeBy(ctx, tool, call(tool.Contract, c), gate.Judgement{
 				Caller: caller, Now: now(c), Evidence: gate.CaseEvidence(c.Evidence),
 			})
 			if err != nil {

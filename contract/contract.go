@@ -2,6 +2,7 @@ package contract
 
 import (
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
@@ -12,14 +13,19 @@ import (
 type Tree struct {
 	// Contracts are sorted by tool, then version.
 	Contracts []*Contract
-	// Current maps each tool to the version that serves requests naming none.
+	// Current maps each tool to the version that serves requests naming none: what
+	// serving.yaml says, else the highest.
 	Current map[string]int
-	// Drain maps each tool to its other live versions; a version that is neither
-	// current nor drained is not served.
+	// Drain maps each tool to its other live versions, ascending: those that
+	// serving.yaml lists, or every other version of a tool that has no entry there. A
+	// version that is neither current nor drained is not served.
 	Drain map[string][]int
-	// Files are the paths and contents that Digest covers.
+	// Files are the paths and contents that Digest covers: every file of the directory
+	// whose path has no name beginning with ".". They are a copy in memory, so that
+	// what was linted is what is compiled.
 	Files fs.FS
-	// Digest is the lowercase hex SHA-256 over the sorted (path, bytes) of the files.
+	// Digest is the lowercase hex SHA-256 over the sorted (path, bytes) of the files,
+	// each preceded by its length as 8 bytes, big-endian.
 	Digest string
 }
 
@@ -43,7 +49,35 @@ type Contract struct {
 	Receipt     *Receipt   // nil: no receipts
 	Arguments   *Arguments // nil: any arguments; read-only tools only
 	Cases       []Case     // sorted by file
-	Digest      string     // lowercase hex SHA-256 of the contract's files
+	// Files are the files of the contract's folder, by slash-separated path relative to
+	// it, as they were when they were linted. They are only read.
+	Files map[string][]byte
+	// Digest is the lowercase hex SHA-256 of the folder's files, as Tree.Digest, with
+	// paths relative to the folder.
+	Digest string
+
+	// places are where the keys of contract.yaml stand, by key path as in
+	// "result.agent_fields[2]" and "arguments.unscoped[/run_id]".
+	places map[string]place
+}
+
+// mainFile is the name of a contract's own file in its folder.
+const mainFile = "contract.yaml"
+
+// place is where something stands in a file, both from 1; the column counts code
+// points. The zero place is unknown.
+type place struct{ line, column int }
+
+// at returns where a key of contract.yaml stands, or else the nearest key around it;
+// zeros where the contract was not read from a file.
+func (c *Contract) at(path string) (line, column int) {
+	for path != "" {
+		if p, ok := c.places[path]; ok {
+			return p.line, p.column
+		}
+		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
+	}
+	return 0, 0
 }
 
 // Effect says whether a tool changes anything.

@@ -1,6 +1,10 @@
 package contract
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/hallmark-gate/hallmark/validators/format"
+)
 
 // form is the shape that a keyword's value must have.
 type form uint8
@@ -214,12 +218,6 @@ func editDistance(a, b string) int {
 
 // knownFormat reports whether a format is one that the service asserts.
 func knownFormat(name string) bool {
-	switch name {
-	case "date", "date-time", "duration", "email", "hostname", "idn-email",
-		"idn-hostname", "ipv4", "ipv6", "iri", "iri-reference", "json-pointer",
-		"regex", "relative-json-pointer", "time", "uri", "uri-reference",
-		"uri-template", "uuid":
-		return true
-	}
-	return false
+	_, known := format.Lookup(name)
+	return known
 }

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"context"
 	"time"
 
 	"github.com/hallmark-gate/hallmark/contract"
@@ -21,24 +22,24 @@ type Judgement struct {
 }
 
 // Judge judges one call against a set. It is pure: the same arguments give the same
-// outcome. The error, where there is one, is a [*CallError]: the call itself is
+// outcome, unless ctx ends first, which is a refusal. The error, where there is one, is a [*CallError]: the call itself is
 // malformed and nothing was judged.
-func Judge(set *Set, call Call, j Judgement) (Outcome, error) {
+func Judge(ctx context.Context, set *Set, call Call, j Judgement) (Outcome, error) {
 	p, err := prepare(call)
 	if err != nil {
 		return Outcome{}, err
 	}
-	return judge(set, p, j), nil
+	return judge(ctx, set, p, j), nil
 }
 
 // JudgeBy is [Judge] by one given tool, live or not, whatever the call's tool and
 // version say.
-func JudgeBy(tool *validators.Tool, call Call, j Judgement) (Outcome, error) {
+func JudgeBy(ctx context.Context, tool *validators.Tool, call Call, j Judgement) (Outcome, error) {
 	p, err := prepare(call)
 	if err != nil {
 		return Outcome{}, err
 	}
-	return judgeBy(tool, p, j), nil
+	return judgeBy(ctx, tool, p, j), nil
 }
 
 // CaseEvidence turns the evidence of a contract's case into facts.
@@ -50,12 +51,12 @@ func CaseEvidence(evidence []contract.CaseEvidence) []validators.Evidence {
 	return out
 }
 
-func judge(set *Set, p prepared, j Judgement) Outcome {
+func judge(ctx context.Context, set *Set, p prepared, j Judgement) Outcome {
 	tool, nameKnown := set.Lookup(p.Request.Tool, p.Request.ContractVersion)
 	if tool == nil {
 		return refuseUnknown(newOutcome(p, j), set.Name(p.Request.Tool), nameKnown)
 	}
-	return judgeBy(tool, p, j)
+	return judgeBy(ctx, tool, p, j)
 }
 
 // newOutcome begins an outcome that names no tool yet.
@@ -68,7 +69,7 @@ func newOutcome(p prepared, j Judgement) Outcome {
 	}
 }
 
-func judgeBy(tool *validators.Tool, p prepared, j Judgement) Outcome {
+func judgeBy(ctx context.Context, tool *validators.Tool, p prepared, j Judgement) Outcome {
 	o := newOutcome(p, j)
 	c := tool.Contract
 	o.Tool = tool
@@ -79,7 +80,7 @@ func judgeBy(tool *validators.Tool, p prepared, j Judgement) Outcome {
 	if refused {
 		o.Verdict = validators.Verdict{Code: arrived.code, Rejections: []validators.Rejection{arrived.rejection}}
 	} else {
-		o.Verdict = tool.Judge(p.Raw, facts(c, p, j))
+		o.Verdict = tool.Judge(ctx, p.Raw, facts(c, p, j))
 		arrived.definite = reported(o.Verdict)
 	}
 	if o.Verdict.Accepted {

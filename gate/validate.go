@@ -85,7 +85,7 @@ func (g *Gate) Validate(ctx context.Context, caller Caller, decisionID string, c
 	}
 	began := g.clock()
 	key := attemptKey{caller.Tenant, call.Request.SessionID, call.Request.RequestID}
-	outcome, panicked := g.judge(set, p, Judgement{
+	outcome, panicked := g.judge(ctx, set, p, Judgement{
 		Caller: caller, Now: began, Answered: g.attempts.answered(key), Jitter: rand.Float64(),
 	})
 	record := newRecord(caller, decisionID, set, p, outcome)
@@ -108,7 +108,7 @@ func (g *Gate) Validate(ctx context.Context, caller Caller, decisionID string, c
 }
 
 // judge is the pure judgement with its panics caught: they cost one call.
-func (g *Gate) judge(set *Set, p prepared, j Judgement) (o Outcome, panicked error) {
+func (g *Gate) judge(ctx context.Context, set *Set, p prepared, j Judgement) (o Outcome, panicked error) {
 	defer func() {
 		if v := recover(); v != nil {
 			panicked = &PanicError{Kind: fmt.Sprintf("%T", v), Stack: debug.Stack()}
@@ -117,5 +117,5 @@ func (g *Gate) judge(set *Set, p prepared, j Judgement) (o Outcome, panicked err
 			}}
 		}
 	}()
-	return judge(set, p, j), nil
+	return judge(ctx, set, p, j), nil
 }

@@ -6,6 +6,7 @@ import (
 	"path"
 
 	"github.com/hallmark-gate/hallmark/contract"
+	"github.com/hallmark-gate/hallmark/validators/condition"
 	"github.com/hallmark-gate/hallmark/validators/projection"
 	"github.com/hallmark-gate/hallmark/validators/schema"
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
@@ -126,7 +127,14 @@ func (r *Registry) compileCheck(c *contract.Contract, spec contract.Check) (Chec
 	if !known {
 		return nil, errors.New("no check has this name")
 	}
-	return kind.Compile(newCheckContext(c, spec))
+	context := CheckContext{With: spec.With, Files: c.Files}
+	if s := c.Result.Schema; s != nil {
+		context.Result = condition.ShapeOf(s.File, s.Roots)
+	}
+	if c.Arguments != nil && c.Arguments.Schema != nil {
+		context.Arguments = condition.ShapeOf(c.Arguments.Schema.File, c.Arguments.Schema.Roots)
+	}
+	return kind.Compile(context)
 }
 
 // compileSchema compiles a schema of the contract's folder; a nil schema gives nil.

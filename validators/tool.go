@@ -1,6 +1,7 @@
 package validators
 
 import (
+	"context"
 	"errors"
 
 	"github.com/hallmark-gate/hallmark/contract"
@@ -46,8 +47,8 @@ func (jsonReader) Read(raw []byte, limits strictjson.Limits) (strictjson.Value, 
 
 // Judge judges one reply. f holds everything but the result itself, which Judge fills
 // in. It keeps neither raw nor f. What it takes is bounded by the contract's limits
-// and by the static budget of the schema.
-func (t *Tool) Judge(raw []byte, f Facts) Verdict {
+// and by the schema's budget; when ctx ends, so does judging, with a refusal.
+func (t *Tool) Judge(ctx context.Context, raw []byte, f Facts) Verdict {
 	value, refused := t.read.Read(raw, t.Contract.Result.Limits)
 	if refused != nil {
 		return Refuse(*refused)
@@ -57,7 +58,7 @@ func (t *Tool) Judge(raw []byte, f Facts) Verdict {
 		return *refusal
 	}
 	cleaned := t.plan.Clean(framed.payload)
-	v := t.judgePayload(cleaned.Value, framed, f)
+	v := t.judgePayload(ctx, cleaned.Value, framed, f)
 	v.Output.Truncated = cleaned.Truncated
 	for kind, n := range cleaned.Removed.All() {
 		v.count("removed."+kind, uint64(n))
@@ -66,7 +67,7 @@ func (t *Tool) Judge(raw []byte, f Facts) Verdict {
 }
 
 // judgePayload judges the payload once its text is clean.
-func (t *Tool) judgePayload(payload strictjson.Value, framed frame, f Facts) Verdict {
+func (t *Tool) judgePayload(ctx context.Context, payload strictjson.Value, framed frame, f Facts) Verdict {
 	if hidden := t.plan.Hidden(payload); hidden.Exists() {
 		return Refuse(Rejection{
 			Layer: contract.LayerSyntax, Reason: contract.ReasonCharacter,
@@ -75,11 +76,11 @@ func (t *Tool) judgePayload(payload strictjson.Value, framed frame, f Facts) Ver
 			Offset: hidden.Offset(),
 		})
 	}
-	failures, err := t.payload.Validate(payload)
+	failures, err := t.payload.Validate(ctx, payload)
 	if err != nil {
 		return Refuse(Rejection{
 			Layer: contract.LayerSchema, Reason: contract.ReasonEvaluationBudget,
-			At: shownPointer(framed.under), Detail: "judging this value by its schema would take too long",
+			At: shownPointer(framed.under), Detail: "judging this value by its schema takes too long",
 		})
 	}
 	if len(failures) > 0 {
@@ -105,15 +106,21 @@ func (t *Tool) accept(payload strictjson.Value, f Facts) Verdict {
 	}
 	v := Verdict{Accepted: true, Output: Output{JSON: out, UntrustedText: untrusted}}
 	for _, c := range t.checks {
-		dated, is := c.Check.(Freshness)
-		if !is {
-			continue
-		}
-		if observed, until, ok := dated.Window(f); ok && (v.Output.FreshUntil.IsZero() || until.Before(v.Output.FreshUntil)) {
-			v.Output.ObservedAt, v.Output.FreshUntil = observed, until
+		if dated, is := c.Check.(Freshness); is {
+			v.Output.date(dated, f)
 		}
 	}
 	return v
+}
+
+// date notes a freshness window; of several the one that ends first counts.
+func (o *Output) date(dated Freshness, f Facts) {
+	observed, known := dated.ObservedAt(f)
+	until, bounded := dated.FreshUntil(f)
+	if !known || !bounded || (!o.FreshUntil.IsZero() && !until.Before(o.FreshUntil)) {
+		return
+	}
+	o.ObservedAt, o.FreshUntil = observed, until
 }
 
 func (v *Verdict) count(signal string, n uint64) {

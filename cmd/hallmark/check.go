@@ -45,7 +45,7 @@ func check(cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return err
 	}
-	report := casetest.Run(set)
+	report := casetest.Run(cmd.Context(), set)
 	fmt.Fprintf(cmd.OutOrStdout(), "%s, %s, digest %s\n", report, plural(len(set.Tools()), "contract"), set.Digest()[:12])
 	if len(report.Failed()) > 0 {
 		return errNo

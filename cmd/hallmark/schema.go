@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -48,7 +49,7 @@ place of "instance". Each gives one line of JSON:
 				return err
 			}
 			defer closeIn()
-			return engine.run(in, cmd.OutOrStdout())
+			return engine.run(cmd.Context(), in, cmd.OutOrStdout())
 		},
 	}
 	cmd.Flags().StringVar(&rows, "rows", "", "file of rows, - for standard input")
@@ -128,7 +129,7 @@ func newRowEngine(formats, remotes string) (*rowEngine, error) {
 // maxRow bounds one line of rows in bytes.
 const maxRow = 32 << 20
 
-func (e *rowEngine) run(in io.Reader, out io.Writer) error {
+func (e *rowEngine) run(ctx context.Context, in io.Reader, out io.Writer) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 0, 64<<10), maxRow)
 	results := bufio.NewWriter(out)
@@ -137,7 +138,7 @@ func (e *rowEngine) run(in io.Reader, out io.Writer) error {
 		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue
 		}
-		result, err := e.judge(lines.Bytes())
+		result, err := e.judge(ctx, lines.Bytes())
 		if err != nil {
 			return errors.Join(fmt.Errorf("row %d: %w", n, err), results.Flush())
 		}
@@ -148,7 +149,7 @@ func (e *rowEngine) run(in io.Reader, out io.Writer) error {
 	return errors.Join(lines.Err(), results.Flush())
 }
 
-func (e *rowEngine) judge(line []byte) (rowResult, error) {
+func (e *rowEngine) judge(ctx context.Context, line []byte) (rowResult, error) {
 	var r row
 	decoder := json.NewDecoder(bytes.NewReader(line))
 	decoder.DisallowUnknownFields()
@@ -170,7 +171,7 @@ func (e *rowEngine) judge(line []byte) (rowResult, error) {
 	if e.refused != nil {
 		return rowResult{SchemaError: printable(e.refused.Error())}, nil
 	}
-	return judgeInstance(e.compiled, instance), nil
+	return judgeInstance(ctx, e.compiled, instance), nil
 }
 
 func (e *rowEngine) compile(source []byte) {
@@ -182,7 +183,7 @@ func (e *rowEngine) compile(source []byte) {
 	e.compiled, e.refused = schema.Compile(map[string][]byte{root: e.last}, root, e.options)
 }
 
-func judgeInstance(s *schema.Schema, instance []byte) rowResult {
+func judgeInstance(ctx context.Context, s *schema.Schema, instance []byte) rowResult {
 	refuse := func(reason string, failures []rowFailure) rowResult {
 		return rowResult{Valid: new(false), Reason: reason, Failures: failures}
 	}
@@ -194,7 +195,7 @@ func judgeInstance(s *schema.Schema, instance []byte) rowResult {
 		}
 		return refuse("JSON_SYNTAX", nil)
 	}
-	found, err := s.Validate(v)
+	found, err := s.Validate(ctx, v)
 	if err != nil {
 		return refuse("EVALUATION_BUDGET", nil)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/hallmark-gate/hallmark/validators/format"
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
 )
 
@@ -165,7 +166,7 @@ func (b *builder) fillFormat(l *location, s *jsonschema.Schema) {
 	if name == "" {
 		return
 	}
-	check, known := lookupFormat(name)
+	check, known := format.Lookup(name)
 	if !known && b.formats == Assert {
 		b.fail(s, "format", "no check is known for this format")
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hallmark-gate/hallmark/contract"
 	"github.com/hallmark-gate/hallmark/validators"
+	"github.com/hallmark-gate/hallmark/validators/format"
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
 )
 
@@ -72,7 +73,7 @@ func instant(v strictjson.Value) (at time.Time, problem string) {
 	if v.Kind() != strictjson.String {
 		return time.Time{}, "the member is no string and so no date-time"
 	}
-	at, leap, err := formatDateTime(v.Text())
+	at, leap, err := format.DateTime(v.Text())
 	switch {
 	case err != nil:
 		return time.Time{}, "the member is no date-time (RFC 3339)"

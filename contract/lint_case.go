@@ -1,0 +1,164 @@
+package contract
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var mentionsNow = regexp.MustCompile(`\bnow\b`)
+
+// looksAtTime reports whether a verdict can depend on the clock.
+func (r *Result) looksAtTime() bool {
+	return slices.ContainsFunc(r.Checks, func(c Check) bool {
+		switch c.Use {
+		case useFresh, useSignature, useAfter:
+			return true
+		case useCEL:
+			return mentionsNow.MatchString(c.With.Member("expr").Text())
+		}
+		return false
+	})
+}
+
+// lint holds a case against its contract.
+func (d *caseDraft) lint(c *Contract) {
+	if d.Now.IsZero() && c.Result.looksAtTime() && !d.beyond {
+		d.faultAt(place{1, 1}, "", "now is missing; the contract has a check that looks at time")
+	}
+	check := d.Want.Check
+	if check != "" && !slices.ContainsFunc(c.Result.Checks, func(k Check) bool { return k.Name == check }) {
+		at := d.places["want.check"]
+		d.faultAt(at, "", "want.check: the contract has no check named %s", quote(check))
+	}
+}
+
+// An obligation is a case that a contract must have (A22).
+type obligation struct {
+	prefix string
+	// except is a longer prefix that belongs to another obligation.
+	except string
+	must   string // what want has to be
+	proves func(Want) bool
+	// times is how many cases are needed.
+	times int
+}
+
+// refusedBy returns an obligation to show a refusal for one of the reasons.
+func refusedBy(prefix string, reasons ...Reason) obligation {
+	return obligation{
+		prefix: prefix, must: "want.reason: " + strings.ReplaceAll(joinWords(reasons), ", ", " or "), times: 1,
+		proves: func(w Want) bool { return slices.Contains(reasons, w.Reason) },
+	}
+}
+
+// obligations returns what this contract's cases must show.
+func (c *Contract) obligations() []obligation {
+	list := []obligation{
+		{
+			prefix: "accepted-", must: "want.data", times: 1,
+			proves: func(w Want) bool { return w.Data.Exists() },
+		},
+		refusedBy("extra-property-", ReasonSchema),
+		refusedBy("null-for-object-", ReasonSchema),
+		refusedBy("empty-id-", ReasonSchema, ReasonBinding),
+		refusedBy("duplicate-member-", ReasonDuplicateName),
+		refusedBy("array-for-object-", ReasonSchema),
+		refusedBy("too-long-", ReasonSchema, ReasonStringLimit, ReasonByteLimit),
+		{
+			prefix: "upstream-down-", times: 1,
+			must:   "want.failure: UPSTREAM_UNAVAILABLE, for what the transport or the status shows",
+			proves: isUpstreamDown,
+		},
+	}
+	if c.Result.Framing == FramingEnvelope {
+		list = append(list,
+			refusedBy("success-with-error-", ReasonSchema),
+			refusedBy("other-request-", ReasonBinding))
+	}
+	if slices.ContainsFunc(c.Result.Checks, func(k Check) bool { return k.Use == useFresh }) {
+		list = append(list, refusedBy("stale-", ReasonFreshness), refusedBy("future-", ReasonFreshness))
+	}
+	return append(list, c.otherValues()...)
+}
+
+func isUpstreamDown(w Want) bool {
+	switch w.Reason {
+	case "", ReasonUpstreamStatus, ReasonUpstreamTransport:
+		return w.Failure == UpstreamUnavailable
+	}
+	return false
+}
+
+// otherValues returns the obligation to show, for each equals check, a result that
+// belongs to another request, refused at the place that the check looks at.
+func (c *Contract) otherValues() []obligation {
+	var list []obligation
+	except := ""
+	if c.Result.Framing == FramingEnvelope {
+		except = "other-request-"
+	}
+	for _, k := range c.Result.Checks {
+		if k.Use != useEquals {
+			continue
+		}
+		at := k.With.Member("result").Text()
+		if c.Result.Framing == FramingEnvelope {
+			at = "/data" + at
+		}
+		must := fmt.Sprintf("want.reason: %s and want.at: %s", ReasonBinding, quote(at))
+		same := slices.IndexFunc(list, func(o obligation) bool { return o.must == must })
+		if same >= 0 {
+			list[same].times++
+			continue
+		}
+		list = append(list, obligation{
+			prefix: "other-", except: except, must: must, times: 1,
+			proves: func(w Want) bool { return w.Reason == ReasonBinding && w.At != nil && *w.At == at },
+		})
+	}
+	return list
+}
+
+// lintObligations sees that every obligatory case is there and wants what its name
+// promises. A case file that could not be read counts as the best it could be, so
+// that one mistake is reported once.
+func (d *draft) lintObligations(cases []*caseDraft) {
+	dir := d.contract.Dir + "/" + casesDir
+	for _, o := range d.contract.obligations() {
+		proofs, named := 0, (*caseDraft)(nil)
+		for _, k := range cases {
+			name := path.Base(k.File)
+			if !strings.HasPrefix(name, o.prefix) || o.except != "" && strings.HasPrefix(name, o.except) {
+				continue
+			}
+			if len(k.faults) > 0 || o.proves(k.Want) {
+				proofs++
+			} else if named == nil {
+				named = k
+			}
+		}
+		switch {
+		case proofs >= o.times:
+		case named != nil && o.prefix != "other-":
+			d.faults = append(d.faults, Fault{
+				File: d.contract.Dir + "/" + named.File, Line: named.Want.Line, Column: named.Want.Column,
+				Message: fmt.Sprintf("the case does not show what %s promises; expected %s", o.prefix, o.must),
+			})
+		default:
+			d.faults = append(d.faults, Fault{
+				File: dir, Message: fmt.Sprintf("there is no case %s*.yaml with %s", o.prefix, o.must) + ofTimes(proofs, o.times),
+				Cure: fmt.Sprintf("create %s/%s….yaml with it", dir, o.prefix),
+			})
+		}
+	}
+}
+
+func ofTimes(proofs, times int) string {
+	if times == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d of %d)", proofs, times)
+}

@@ -1,0 +1,92 @@
+package contract
+
+import (
+	yaml "go.yaml.in/yaml/v4"
+
+	"github.com/hallmark-gate/hallmark/validators/strictjson"
+)
+
+// want reads the verdict that a case must get: a failure, or data.
+func (d *caseDraft) want(n *yaml.Node, path string) {
+	w := &d.Case.Want
+	at := d.places[path]
+	w.Line, w.Column = at.line, at.column
+	var refusing, accepting []string // the keys of either kind that stand in the file
+	refuse := func(r read) read {
+		return func(n *yaml.Node, path string) { refusing = append(refusing, path); r(n, path) }
+	}
+	accept := func(r read) read {
+		return func(n *yaml.Node, path string) { accepting = append(accepting, path); r(n, path) }
+	}
+	d.object(n, path,
+		may("failure", func(n *yaml.Node, path string) {
+			d.judged = true
+			word(d.source, &w.Failure, FailureCodes()...)(n, path)
+		}),
+		may("retryable", refuse(func(n *yaml.Node, path string) {
+			w.Retryable = new(bool)
+			d.boolean(w.Retryable)(n, path)
+		})),
+		may("layer", refuse(word(d.source, &w.Layer, Layers()...))),
+		may("reason", refuse(word(d.source, &w.Reason, Reasons()...))),
+		may("at", refuse(d.wantAt)),
+		may("check", refuse(d.matching(&w.Check, nameForm, "the name of a check"))),
+		may("data", func(n *yaml.Node, path string) {
+			d.accepted = true
+			w.Data = d.json(n, path)
+		}),
+		may("untrusted_text", accept(d.untrustedText)),
+		may("truncated", accept(func(n *yaml.Node, path string) {
+			w.Truncated = new(bool)
+			d.boolean(w.Truncated)(n, path)
+		})),
+		may("text", d.textCase),
+		may("decision", d.callCase),
+		may("reasons", d.callCase),
+	)
+	d.checkWant(n, path, refusing, accepting)
+}
+
+// checkWant refuses a verdict that is both, neither, or a mixture.
+func (d *caseDraft) checkWant(n *yaml.Node, path string, refusing, accepting []string) {
+	switch {
+	case d.beyond, jsonKind(n) != strictjson.Object:
+	case d.judged && d.accepted:
+		d.fault(n, "", "%s has failure and data; a verdict is one of them", path)
+	case !d.judged && !d.accepted:
+		d.fault(n, "write {failure: …} or {data: …}", "%s has neither failure nor data", path)
+	case d.accepted && len(refusing) > 0:
+		d.fault(n, "", "%s belongs to a failure, and data is wanted", refusing[0])
+	case d.judged && len(accepting) > 0:
+		d.fault(n, "", "%s belongs to data, and a failure is wanted", accepting[0])
+	}
+}
+
+func (d *caseDraft) textCase(n *yaml.Node, path string) {
+	d.beyond = true
+	d.unsupported(n, path)
+}
+
+func (d *caseDraft) callCase(n *yaml.Node, path string) {
+	d.beyond = true
+	d.unsupported(n, path+" (of a case about a call's arguments)")
+}
+
+func (d *caseDraft) wantAt(n *yaml.Node, path string) {
+	if d.isPointer(n, path) {
+		at := n.Value
+		d.Case.Want.At = &at
+	}
+}
+
+func (d *caseDraft) untrustedText(n *yaml.Node, path string) {
+	texts := []string{}
+	d.list(0, collect(d.source, &texts, func(dst *string) read {
+		return func(n *yaml.Node, path string) {
+			if d.isPointer(n, path) {
+				*dst = n.Value
+			}
+		}
+	}))(n, path)
+	d.Case.Want.UntrustedText = texts
+}

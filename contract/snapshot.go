@@ -1,0 +1,107 @@
+package contract
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// Bounds of one contracts directory.
+const (
+	maxFileBytes  = 1 << 20
+	maxTreeBytes  = 256 << 20
+	maxEntryCount = 100_000
+	maxTreeDepth  = 16
+)
+
+// errTooMuch ends a walk whose directory is refused as a whole.
+var errTooMuch = errors.New("the directory is refused")
+
+// A snapshot is the content of a directory, read once.
+type snapshot struct {
+	fsys    fs.FS
+	files   map[string][]byte
+	faults  Faults
+	entries int
+	bytes   int
+}
+
+// takeSnapshot reads every file below fsys whose path has no name beginning with ".".
+// Symbolic links are followed as far as fsys follows them: a mounted ConfigMap holds
+// nothing but links into its hidden ..data. An error is one of reading; faults are
+// bounds that the directory exceeds.
+func takeSnapshot(fsys fs.FS) (map[string][]byte, Faults, error) {
+	s := &snapshot{fsys: fsys, files: make(map[string][]byte)}
+	if err := s.directory(".", 0); err != nil && !errors.Is(err, errTooMuch) {
+		return nil, nil, err
+	}
+	return s.files, s.faults.Sort(), nil
+}
+
+func (s *snapshot) refuse(file, format string, args ...any) {
+	s.faults = append(s.faults, Fault{File: file, Message: fmt.Sprintf(format, args...)})
+}
+
+func (s *snapshot) directory(name string, depth int) error {
+	if depth > maxTreeDepth {
+		s.refuse(name, "directories are nested deeper than %d", maxTreeDepth)
+		return errTooMuch
+	}
+	entries, err := fs.ReadDir(s.fsys, name)
+	if err != nil {
+		return fmt.Errorf("contract: read directory: %w", err)
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		if s.entries++; s.entries > maxEntryCount {
+			s.refuse(".", "the directory holds more than %d entries", maxEntryCount)
+			return errTooMuch
+		}
+		if err := s.entry(path.Join(name, e.Name()), depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *snapshot) entry(name string, depth int) error {
+	// Stat, not the entry's own type: it follows links.
+	info, err := fs.Stat(s.fsys, name)
+	switch {
+	case err != nil:
+		return fmt.Errorf("contract: read file: %w", err)
+	case info.IsDir():
+		return s.directory(name, depth+1)
+	case !info.Mode().IsRegular():
+		s.refuse(name, "not a regular file")
+		return nil
+	}
+	return s.file(name)
+}
+
+func (s *snapshot) file(name string) error {
+	f, err := s.fsys.Open(name)
+	if err != nil {
+		return fmt.Errorf("contract: read file: %w", err)
+	}
+	defer f.Close() // opened for reading: closing can lose nothing
+	b, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	if err != nil {
+		return fmt.Errorf("contract: read file %s: %w", name, err)
+	}
+	if len(b) > maxFileBytes {
+		s.refuse(name, "the file is larger than %d bytes", maxFileBytes)
+		return nil
+	}
+	if s.bytes += len(b); s.bytes > maxTreeBytes {
+		s.refuse(".", "the files are larger than %d bytes together", maxTreeBytes)
+		return errTooMuch
+	}
+	s.files[name] = b
+	return nil
+}
