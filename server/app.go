@@ -90,7 +90,7 @@ func loadContracts(loader *gate.Loader, dir string) (*gate.Set, error) {
 	if err != nil {
 		return nil, fmt.Errorf("contracts: %w", err)
 	}
-	if report := casetest.Run(set); len(report.Failed()) > 0 {
+	if report := casetest.Run(context.Background(), set); len(report.Failed()) > 0 {
 		return nil, fmt.Errorf("the contracts in %s fail their own cases, nothing of them is served:\n%s", dir, report)
 	}
 	return set, nil

@@ -50,7 +50,7 @@ func ValidateWith(set *gate.Set, caller gate.Caller, now time.Time, req *hallmar
 	if err != nil {
 		return nil, err
 	}
-	o, err := gate.Judge(set, call, gate.Judgement{Caller: caller, Now: now})
+	o, err := gate.Judge(context.Background(), set, call, gate.Judgement{Caller: caller, Now: now})
 	if err != nil {
 		return nil, err
 	}

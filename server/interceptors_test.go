@@ -203,6 +203,9 @@ func TestStreamIsJudged(t *testing.T) {
 	if err := stream.SendMsg([]byte{0xff}); err != nil {
 		t.Fatal(err)
 	}
+	if err := stream.CloseSend(); err != nil {
+		t.Fatal(err)
+	}
 	wantCode(t, stream.RecvMsg(nil), codes.InvalidArgument)
 }
 
