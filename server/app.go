@@ -1,0 +1,218 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/hallmark-gate/hallmark/audit"
+	"github.com/hallmark-gate/hallmark/casetest"
+	"github.com/hallmark-gate/hallmark/contract"
+	"github.com/hallmark-gate/hallmark/gate"
+)
+
+// Deps are what the service is composed of besides its settings.
+type Deps struct {
+	// Loader compiles the contracts; needed.
+	Loader *gate.Loader
+	// OpenStore opens the audit store below a directory; needed. The App closes it.
+	OpenStore func(ctx context.Context, dataDir string) (audit.Store, error)
+	// Log takes the service's log; nil discards it.
+	Log *slog.Logger
+	// Clock says what time it is; nil means the system's clock.
+	Clock func() time.Time
+	// Ready gets the line "ready grpc=ADDR ops=ADDR" once calls are answered; nil
+	// discards it.
+	Ready io.Writer
+}
+
+// App is the service, composed and not yet running. Make one with [New].
+type App struct {
+	cfg    Config
+	deps   Deps
+	set    *gate.Set
+	chain  chain
+	caller func(context.Context) gate.Caller
+}
+
+// closeTimeout is how long the store may take to write what is queued at the end.
+const closeTimeout = 15 * time.Second
+
+// New checks the settings, loads the contracts and runs their cases. The error says
+// what stops the start, and where; it may quote case files, never a live reply.
+func New(cfg Config, deps Deps) (*App, error) {
+	if deps.Loader == nil || deps.OpenStore == nil {
+		return nil, errors.New("server: Deps needs a Loader and an OpenStore")
+	}
+	if deps.Log == nil {
+		deps.Log = slog.New(slog.DiscardHandler)
+	}
+	if deps.Ready == nil {
+		deps.Ready = io.Discard
+	}
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
+	set, err := loadContracts(deps.Loader, cfg.Contracts)
+	if err != nil {
+		return nil, err
+	}
+	f, err := newForm()
+	if err != nil {
+		return nil, err
+	}
+	c, err := newChain(deps.Log, f)
+	if err != nil {
+		return nil, err
+	}
+	return &App{
+		cfg: cfg, deps: deps, set: set, chain: c,
+		caller: func(context.Context) gate.Caller { return localCaller() },
+	}, nil
+}
+
+// loadContracts loads a directory whole and holds its contracts to their own cases.
+func loadContracts(loader *gate.Loader, dir string) (*gate.Set, error) {
+	set, err := loader.Load(os.DirFS(dir))
+	var faults contract.Faults
+	if errors.As(err, &faults) {
+		return nil, fmt.Errorf("the contracts in %s are refused, nothing of them is served:\n%w", dir, faults)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("contracts: %w", err)
+	}
+	if report := casetest.Run(context.Background(), set); len(report.Failed()) > 0 {
+		return nil, fmt.Errorf("the contracts in %s fail their own cases, nothing of them is served:\n%s", dir, report)
+	}
+	return set, nil
+}
+
+// cleanup is one thing to undo.
+type cleanup struct {
+	name string
+	undo func(context.Context) error
+}
+
+// Run serves until ctx ends, then drains and releases everything; nil is a clean end.
+// The error is that of the start, of a listener that broke, or of a release. Run may be
+// called once.
+func (a *App) Run(ctx context.Context) (err error) {
+	log := a.deps.Log
+	var cleanups []cleanup
+	defer func() { err = errors.Join(err, a.release(cleanups)) }()
+
+	store, err := a.deps.OpenStore(ctx, a.cfg.Data)
+	if err != nil {
+		return fmt.Errorf("the audit store cannot be opened, and without it nothing is answered: %w", err)
+	}
+	cleanups = append(cleanups, cleanup{"audit store", store.Close})
+
+	g := gate.New(store, a.deps.Clock)
+	g.Publish(a.set)
+	h := newHealth(g, store)
+	rpc := newTransport(a.chain,
+		&gateService{gate: g, caller: a.caller},
+		&auditService{store: store, caller: a.caller, log: log}, h)
+	ops := newOps(h, log)
+
+	rpcListener, err := listen(ctx, a.cfg.Listen, a.cfg.InsecurePlaintext)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	cleanups = append(cleanups, cleanup{"gRPC", func(context.Context) error { rpc.Stop(); return closed(rpcListener) }})
+	opsListener, err := listen(ctx, a.cfg.OpsListen, true)
+	if err != nil {
+		return fmt.Errorf("ops-listen: %w", err)
+	}
+	cleanups = append(cleanups, cleanup{"probes", func(ctx context.Context) error {
+		return errors.Join(ops.Shutdown(ctx), closed(opsListener))
+	}})
+
+	broken := make(chan error, 2)
+	go func() { broken <- rpc.Serve(rpcListener) }()
+	go func() { broken <- ops.Serve(opsListener) }()
+	if a.cfg.InsecurePlaintext {
+		log.Warn("plaintext without identity: whoever reaches the port may call", "listen", rpcListener.Addr().String())
+	}
+	log.Info("serving", "grpc", rpcListener.Addr().String(), "ops", opsListener.Addr().String(), "contracts_digest", a.set.Digest())
+	if _, err := fmt.Fprintf(a.deps.Ready, "ready grpc=%s ops=%s\n", rpcListener.Addr(), opsListener.Addr()); err != nil {
+		return fmt.Errorf("saying ready: %w", err)
+	}
+
+	select {
+	case err := <-broken:
+		h.drain()
+		h.end()
+		return fmt.Errorf("a listener broke: %w", err)
+	case <-ctx.Done():
+	}
+	a.drain(rpc, h)
+	return nil
+}
+
+// drain says NOT_SERVING, waits until load balancers have looked, lets running calls
+// end, and cuts off those that do not.
+func (a *App) drain(rpc *grpc.Server, h *health) {
+	log := a.deps.Log
+	log.Info("draining", "wait", a.cfg.DrainWait, "timeout", a.cfg.DrainTimeout)
+	h.drain()
+	time.Sleep(a.cfg.DrainWait)
+	h.end()
+	drained := make(chan struct{})
+	go func() {
+		rpc.GracefulStop()
+		close(drained)
+	}()
+	select {
+	case <-drained:
+		log.Info("drained")
+	case <-time.After(a.cfg.DrainTimeout):
+		log.Warn("calls did not end in time and are cut off")
+		rpc.Stop()
+	}
+}
+
+// release undoes everything in reverse order.
+func (a *App) release(cleanups []cleanup) error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	var errs []error
+	for _, c := range slices.Backward(cleanups) {
+		if err := c.undo(ctx); err != nil {
+			a.deps.Log.Error("not released", "what", c.name, "cause", err)
+			errs = append(errs, fmt.Errorf("releasing %s: %w", c.name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// listen binds an address. Unless anywhere is allowed, what was bound must be loopback:
+// a name may mean another address than it says.
+func listen(ctx context.Context, addr string, anywhere bool) (net.Listener, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	if tcp, ok := l.Addr().(*net.TCPAddr); !anywhere && (!ok || !tcp.IP.IsLoopback()) {
+		return nil, errors.Join(fmt.Errorf("%s is not loopback", l.Addr()), l.Close())
+	}
+	return l, nil
+}
+
+// closed closes a listener that its server may have closed before.
+func closed(l net.Listener) error {
+	if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) && !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,35 @@
+// Package server is the RPC edge of Hallmark: the only package that knows gRPC and the
+// generated code. Behind it stands the gate, which knows neither.
+//
+// # Terms
+//
+// A call is one RPC. Every call has a decision id, a UUIDv7 (RFC 9562, 5.7) that is in
+// the response header [DecisionIDHeader] whatever the outcome, in the log and, where
+// something was judged, in the audit record. An outcome that the tool's bytes caused is
+// never an error status: it is a Failure inside an OK reply. A status other than OK
+// says that the call was malformed, that the caller may not, or that we failed.
+//
+// # What it defends against
+//
+//   - Payloads in places that keep them: no log line, status message, header or panic
+//     report holds a value of a request. Errors become statuses in one function whose
+//     default is a fixed sentence; texts of libraries do not pass it.
+//   - Messages that break the transport after the work was done: every string of a reply
+//     is made valid UTF-8 before it is marshalled. A request that cannot be unmarshalled
+//     is INVALID_ARGUMENT, not INTERNAL: it is the caller's fault.
+//   - One call that costs others: a panic costs the call that it happened in; a message
+//     above [MaxReceiveBytes] is refused before it is in memory; headers, streams and the
+//     age of connections are bounded.
+//   - Work for nobody: a call whose deadline has passed is refused before it is read.
+//   - Replies without a record: where the audit store cannot take the record the call is
+//     UNAVAILABLE and carries nothing of the result (D4).
+//   - A weaker mode in silence: contracts that fail their own cases, policies that this
+//     version cannot enforce, unknown settings, and an address beyond loopback without
+//     consent each stop the start.
+//
+// # Life
+//
+// [New] composes everything from a [Config] and [Deps]; [App.Run] serves until its
+// context ends, then says NOT_SERVING, waits, drains, and releases what it opened in
+// reverse order.
+package server

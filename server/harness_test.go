@@ -1,0 +1,281 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/hallmark-gate/hallmark/audit"
+	"github.com/hallmark-gate/hallmark/audit/sqlite"
+	"github.com/hallmark-gate/hallmark/gate"
+	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
+	"github.com/hallmark-gate/hallmark/validators"
+	"github.com/hallmark-gate/hallmark/validators/semantic"
+)
+
+// shipped is the directory of the contracts that ship.
+const shipped = "../contracts"
+
+// requestID is the one in replies of review_status below.
+const requestID = "req.J7q94MkP"
+
+// accepted is a reply that review_status accepts.
+const accepted = `{"tool":"review_status","request_id":"req.J7q94MkP","outcome":"success","data":{"change_id":"CR-1042","decision":"approved","reviewed_by":"Ana Petrova"}}`
+
+// service is a running service and everything that a test needs of it.
+type service struct {
+	conn      *grpc.ClientConn
+	gate      hallmarkv1.GateServiceClient
+	contracts hallmarkv1.ContractServiceClient
+	audit     hallmarkv1.AuditServiceClient
+	health    healthv1.HealthClient
+	ops       string
+	log       *lockedBuffer
+	stop      func()     // begins the end
+	ended     chan error // gets what Run returned
+}
+
+// setup is what a test may change before the service is composed.
+type setup struct {
+	cfg      Config
+	deps     Deps
+	registry *validators.Registry
+	caller   gate.Caller
+}
+
+// start runs a service on free loopback ports with the shipped contracts and a SQLite
+// store, and stops it at the end of the test.
+func start(t *testing.T, edits ...func(*setup)) *service {
+	t.Helper()
+	s := &service{log: &lockedBuffer{}, ended: make(chan error, 1)}
+	ready, readyIn := io.Pipe()
+	with := newSetup(t)
+	with.deps.Log = slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	with.deps.Ready = readyIn
+	for _, edit := range edits {
+		edit(with)
+	}
+	app, err := New(with.cfg, with.deps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	app.caller = func(context.Context) gate.Caller { return with.caller }
+	ctx, cancel := context.WithCancel(context.Background())
+	s.stop = cancel
+	go func() {
+		err := app.Run(ctx)
+		readyIn.CloseWithError(io.EOF)
+		s.ended <- err
+		close(s.ended)
+	}()
+	line, err := bufio.NewReader(ready).ReadString('\n')
+	if err != nil {
+		t.Fatalf("not ready: %v", <-s.ended)
+	}
+	fields := strings.Fields(line)
+	if len(fields) != 3 || fields[0] != "ready" || !strings.HasPrefix(fields[1], "grpc=127.0.0.1:") || !strings.HasPrefix(fields[2], "ops=127.0.0.1:") {
+		t.Fatalf("ready line %q", line)
+	}
+	s.ops = "http://" + strings.TrimPrefix(fields[2], "ops=")
+	s.conn, err = grpc.NewClient(strings.TrimPrefix(fields[1], "grpc="), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.gate = hallmarkv1.NewGateServiceClient(s.conn)
+	s.contracts = hallmarkv1.NewContractServiceClient(s.conn)
+	s.audit = hallmarkv1.NewAuditServiceClient(s.conn)
+	s.health = healthv1.NewHealthClient(s.conn)
+	t.Cleanup(func() {
+		cancel()
+		select {
+		case err := <-s.ended:
+			if err != nil {
+				t.Errorf("Run: %v", err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Error("Run does not end")
+		}
+		s.conn.Close()
+	})
+	return s
+}
+
+// newSetup returns what start begins with.
+func newSetup(t *testing.T) *setup {
+	t.Helper()
+	registry, err := validators.NewRegistry(semantic.Builtins())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := DefaultConfig()
+	cfg.Listen, cfg.OpsListen = "127.0.0.1:0", "127.0.0.1:0"
+	cfg.Contracts, cfg.Data = shipped, t.TempDir()
+	cfg.DrainWait, cfg.DrainTimeout = 0, 10*time.Second
+	return &setup{
+		cfg: cfg, registry: registry, caller: localCaller(),
+		deps: Deps{Loader: gate.NewLoader(registry), OpenStore: openSQLite},
+	}
+}
+
+func openSQLite(ctx context.Context, dir string) (audit.Store, error) {
+	return sqlite.Open(ctx, filepath.Join(dir, "audit.db"), sqlite.Options{})
+}
+
+// withStore runs the service on a given store.
+func withStore(store audit.Store) func(*setup) {
+	return func(s *setup) {
+		s.deps.OpenStore = func(context.Context, string) (audit.Store, error) { return store, nil }
+	}
+}
+
+// call returns a well-formed request with a payload; nil leaves the payload out.
+func call(tool string, raw []byte) *hallmarkv1.ValidateRequest {
+	req := &hallmarkv1.ValidateRequest{
+		Request:  &hallmarkv1.OutstandingRequest{Tool: tool, RequestId: requestID, SessionId: "s1"},
+		Upstream: &hallmarkv1.Upstream{Source: "https://reviews.example.test/changes/1042", MediaType: "application/json"},
+	}
+	if raw != nil {
+		req.Payload = &hallmarkv1.ValidateRequest_Raw{Raw: raw}
+	}
+	return req
+}
+
+func ctxFor(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// event returns the record of a decision.
+func (s *service) event(t *testing.T, id string) *hallmarkv1.Event {
+	t.Helper()
+	reply, err := s.audit.GetEvent(ctxFor(t), &hallmarkv1.GetEventRequest{DecisionId: id})
+	if err != nil {
+		t.Fatalf("GetEvent(%s): %v", id, err)
+	}
+	return reply.GetEvent()
+}
+
+// wantCode fails the test unless err has the code.
+func wantCode(t *testing.T, err error, want codes.Code) {
+	t.Helper()
+	if got := status.Code(err); got != want {
+		t.Errorf("code %s (%v), want %s", got, err, want)
+	}
+}
+
+// onlyID returns the decision id of a header and fails the test unless there is
+// exactly one and it is a UUIDv7.
+func onlyID(t *testing.T, header metadata.MD) string {
+	t.Helper()
+	ids := header.Get(DecisionIDHeader)
+	if len(ids) != 1 || len(ids[0]) != 36 || ids[0][14] != '7' {
+		t.Fatalf("decision ids %q", ids)
+	}
+	return ids[0]
+}
+
+// lockedBuffer is a log that a test can read while it is written.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// lines returns the log's lines of one message.
+func (b *lockedBuffer) lines(t *testing.T, message string) []map[string]any {
+	t.Helper()
+	var out []map[string]any
+	for line := range strings.Lines(b.String()) {
+		var m map[string]any
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Fatalf("log line %q: %v", line, err)
+		}
+		if m["msg"] == message {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// brokenStore fails as it is told. The zero value works and keeps nothing.
+type brokenStore struct {
+	mu     sync.Mutex
+	fault  error
+	hang   bool
+	record audit.Record
+}
+
+func (s *brokenStore) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault = err
+}
+
+func (s *brokenStore) Append(ctx context.Context, rec audit.Record) error {
+	s.mu.Lock()
+	fault, hang := s.fault, s.hang
+	s.record = rec
+	s.mu.Unlock()
+	if hang {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return fault
+}
+
+func (s *brokenStore) Get(context.Context, audit.Scope, string) (audit.Record, error) {
+	return s.record, s.fault
+}
+
+func (s *brokenStore) List(context.Context, audit.Scope, audit.Filter, int, string) ([]audit.Record, string, error) {
+	return []audit.Record{s.record}, "", s.fault
+}
+
+func (s *brokenStore) Ready(context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fault
+}
+
+func (s *brokenStore) Close(context.Context) error { return nil }
+
+// asUnavailable is how stores report a cause.
+func asUnavailable(cause string) error {
+	return errors.Join(audit.ErrUnavailable, errors.New(cause))
+}
+
+// appended returns the id of the last record that was given to the store.
+func (s *brokenStore) appended() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.record.DecisionID
+}

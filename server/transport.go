@@ -1,0 +1,60 @@
+package server
+
+import (
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/reflection"
+
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+
+	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
+)
+
+// Sizes of messages, in bytes.
+const (
+	// MaxReceiveBytes is the largest request; one above is RESOURCE_EXHAUSTED before it
+	// is read. Payloads have lower limits, which refuse in band and on the record.
+	MaxReceiveBytes = 6 << 20
+	// MaxSendBytes is the largest reply: what clients take by default.
+	MaxSendBytes = 4 << 20
+)
+
+// Bounds of connections. grpc's own defaults are mostly "without end".
+const (
+	maxStreams     = 256      // calls at the same time on one connection
+	maxHeaderBytes = 16 << 10 // metadata of one call
+	connectTimeout = 10 * time.Second
+	idleFor        = 15 * time.Minute
+	maxAge         = 3 * time.Minute // ±10 % by grpc, so that callers do not return together
+	ageGrace       = 30 * time.Second
+	pingEvery      = time.Minute
+	pingTimeout    = 20 * time.Second
+	minPing        = 10 * time.Second // a client that pings more often is sent away
+)
+
+// newTransport returns a grpc server with every service registered inside the chain.
+func newTransport(c chain, g *gateService, a *auditService, h *health) *grpc.Server {
+	s := grpc.NewServer(
+		grpc.ForceServerCodecV2(newWireCodec()),
+		grpc.MaxRecvMsgSize(MaxReceiveBytes),
+		grpc.MaxSendMsgSize(MaxSendBytes),
+		grpc.MaxConcurrentStreams(maxStreams),
+		grpc.MaxHeaderListSize(maxHeaderBytes),
+		grpc.ConnectionTimeout(connectTimeout),
+		grpc.KeepaliveParams(keepalive.ServerParameters{
+			MaxConnectionIdle: idleFor, MaxConnectionAge: maxAge, MaxConnectionAgeGrace: ageGrace,
+			Time: pingEvery, Timeout: pingTimeout,
+		}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPing, PermitWithoutStream: true}),
+		grpc.UnknownServiceHandler(c.stream(unknownMethod, refuseUnknownMethod)),
+	)
+	r := registrar{s, c}
+	hallmarkv1.RegisterGateServiceServer(r, g)
+	hallmarkv1.RegisterContractServiceServer(r, hallmarkv1.UnimplementedContractServiceServer{})
+	hallmarkv1.RegisterAuditServiceServer(r, a)
+	healthv1.RegisterHealthServer(r, h)
+	reflection.Register(r)
+	return s
+}
