@@ -2,6 +2,7 @@ package contract
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -44,6 +45,7 @@ func TestCaseFaults(t *testing.T) {
 		r(k("raw: |\n"+rawOf, "raw: {project_id: SECRET}\n"), "+:5:6: raw: expected a string, found a mapping"),
 		r(k("raw: |\n"+rawOf, "raw_base64: c2VjcmV0!\n"), "+:5:13: raw_base64 is not base64 (RFC 4648 section 4, padded)"),
 		r(k("raw: |\n"+rawOf, "raw_base64: c2VjcmV0eR\n"), "+:5:13: raw_base64 is not base64"),
+		r(k("raw: |\n"+rawOf, "raw_base64: eB==\n"), "+:5:13: raw_base64 is not base64"),
 		r(k("raw: |\n"+rawOf, "raw: x\nraw_base64: eA==\n"), "+:1:1: raw and raw_base64 are given; a case has one of them"),
 		r(k("raw: |\n"+rawOf, "raw_file: cases/absent.bin\n"), `+:5:11: raw_file: there is no file "cases/absent.bin" (give the path relative to the contract's folder)`),
 		r(k("raw: |\n"+rawOf, "raw_file: ../v1/README.md\n"), "+:5:11: is not a path below the contract's folder"),
@@ -186,7 +188,11 @@ func FuzzContract(f *testing.F) {
 		if len(b) > maxFileBytes {
 			return
 		}
-		checkPlaces(t, err.(Faults), b) //nolint:errorlint // Load promises the type itself
+		var faults Faults
+		if !errors.As(err, &faults) {
+			t.Fatal(err)
+		}
+		checkPlaces(t, faults, b)
 	})
 }
 

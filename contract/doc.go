@@ -25,6 +25,6 @@
 // limit that widens, a file that nothing reads, a promise that no case proves: each
 // would otherwise be a rule that silently does not apply. Files that are damaged or
 // too large cost bounded time and memory, and messages show at most a few words of a
-// file and nothing of a case's payload. What was linted is what is served: files are
+// file and no value of a case's payload. What was linted is what is served: files are
 // read once and kept.
 package contract

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -84,11 +85,14 @@ func runRows(t *testing.T, rows []row) {
 				}
 				return
 			}
-			faults, ok := err.(Faults) //nolint:errorlint // Load promises the type itself
-			if !ok || tree != nil {
+			var faults Faults
+			if !errors.As(err, &faults) || tree != nil {
 				t.Fatalf("line %d: Load = %v, %v; want faults", row.line, tree, err)
 			}
 			for i, f := range faults {
+				if strings.Contains(f.String(), "SECRET") {
+					t.Errorf("line %d: a value of the payload is shown: %s", row.line, f)
+				}
 				if i >= len(row.want) {
 					t.Errorf("line %d: one more fault:\n%s", row.line, f)
 					continue

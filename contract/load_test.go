@@ -264,6 +264,7 @@ func TestTreeFiles(t *testing.T) {
 func TestDigestFrames(t *testing.T) {
 	sets := []map[string][]byte{
 		{}, {"a": []byte("b")}, {"ab": nil}, {"a": nil, "b": nil}, {"a": []byte("b\x00")}, {"": []byte("ab")},
+		{"a\x00\x00\x00\x00\x00\x00\x00\x00b": nil},
 	}
 	seen := make(map[string]int)
 	for i, set := range sets {

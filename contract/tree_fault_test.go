@@ -148,6 +148,9 @@ func TestTreeFaults(t *testing.T) {
 			cases+`: no case other-*.yaml with want.reason: BINDING and want.at: "/run_id" (1 of 2)`),
 		r(both(enveloped(), drop(cases+"/success-with-error-both.yaml")), cases+": no case success-with-error-*.yaml with want.reason: SCHEMA"),
 		r(both(enveloped(), drop(cases+"/other-request-id.yaml")), cases+": no case other-request-*.yaml with want.reason: BINDING"),
+		// What shows that another id is refused shows nothing about the values.
+		r(both(enveloped(), drop(cases+"/other-run.yaml"), in(cases+"/other-request-id.yaml", "reason: BINDING", "reason: BINDING, at: /data/run_id")),
+			cases+`: no case other-*.yaml with want.reason: BINDING and want.at: "/data/run_id"`),
 		r(in(cases+"/too-long-trace.yaml", "reason: SCHEMA", "reason: ITEM_LIMIT"),
 			cases+"/too-long-trace.yaml:7:7: the case does not show what too-long- promises; expected want.reason: SCHEMA or STRING_LIMIT or BYTE_LIMIT"),
 		r(in(cases+"/stale-observation.yaml", "reason: FRESHNESS", "reason: BINDING"), cases+"/stale-observation.yaml:7:7: does not show what stale- promises"),

@@ -108,7 +108,7 @@ func TestYAMLHostile(t *testing.T) {
 	} {
 		start := time.Now()
 		root, s := readYAML("f", b)
-		if took := time.Since(start); took > 20*time.Second {
+		if took := time.Since(start); took > time.Minute {
 			t.Errorf("%s: %v", name, took)
 		} else if testing.Verbose() {
 			t.Logf("%s: %v, %d faults", name, took, len(s.faults))
