@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"math/big"
 	"slices"
@@ -71,7 +72,7 @@ func (b *builder) get(s *jsonschema.Schema, via string) *location {
 		b.made[s] = l
 		b.queue = append(b.queue, s)
 	}
-	if l.via == "" || l.via == "$ref" {
+	if l.via == "" || !strings.HasPrefix(via, "$") { // the keyword around it, not a reference
 		l.via = via
 	}
 	return l
@@ -186,8 +187,8 @@ func (b *builder) fillObject(l *location, s *jsonschema.Schema) {
 	}
 	if len(s.Properties) > 0 {
 		o.properties = make(map[string]*location, len(s.Properties))
-		for name, p := range s.Properties {
-			o.properties[name] = b.get(p, "properties")
+		for _, name := range slices.Sorted(maps.Keys(s.Properties)) { // the same fault first, every time
+			o.properties[name] = b.get(s.Properties[name], "properties")
 		}
 	}
 	for re, p := range s.PatternProperties {

@@ -29,13 +29,13 @@ func (r *run) numberFits(l *location, v strictjson.Value, out *sink) bool {
 
 // What a step costs, in visits.
 const (
-	multipleCost = 64 // division of numbers of up to 600 digits
+	multipleCost = 32 // division of numbers of up to 600 digits
 	nameCost     = 8  // a member name made into a value of its own
 )
 
 // matches runs a pattern and pays for the worst that RE2 may need.
 func (r *run) matches(p *pattern, s string) bool {
-	return r.spend(1+int64(len(s))*p.steps/64) && p.MatchString(s)
+	return r.spend(1+int64(len(s))*p.steps/8) && p.MatchString(s)
 }
 
 func (r *run) textFits(l *location, v strictjson.Value, out *sink) bool {
@@ -61,12 +61,12 @@ func (r *run) objectFits(l *location, v strictjson.Value, dyn *scope, m *marks, 
 	}
 	ok = r.requiredFit(l, v, out) && ok
 	for _, d := range o.dependentRequired {
-		r.spend(int64(v.Len() / 8))
+		r.spend(int64(v.Len() / 4))
 		if !v.Member(d.member).Exists() {
 			continue
 		}
 		for i, name := range d.required {
-			if r.spend(int64(v.Len()/8)) && !v.Member(name).Exists() {
+			if r.spend(int64(v.Len()/4)) && !v.Member(name).Exists() {
 				ok = out.lacks(l, d.keyword+strictjson.Pointer{d.member}.String(), v, name, i)
 			}
 		}
@@ -78,7 +78,7 @@ func (r *run) objectFits(l *location, v strictjson.Value, dyn *scope, m *marks, 
 		ok = r.membersFit(l, v, dyn, m, out) && ok
 	}
 	for _, d := range o.dependentSchemas {
-		r.spend(int64(v.Len() / 8))
+		r.spend(int64(v.Len() / 4))
 		if (ok || out != nil) && v.Member(d.member).Exists() {
 			ok = r.under(d.schema, v, dyn, m, out) && ok
 		}

@@ -31,10 +31,10 @@ func (e *BudgetError) Unwrap() []error {
 // The default budget: what any value may cost, and what each of its values and each
 // code point of its strings adds. A visit takes some tens of nanoseconds.
 const (
-	baseBudget  = 1_000_000
+	baseBudget  = 300_000
 	nodeBudget  = 200
-	charBudget  = 8
-	mostBudget  = 20_000_000
+	charBudget  = 32
+	mostBudget  = 10_000_000
 	pollContext = 1 << 12 // visits between two looks at the context
 )
 
