@@ -206,9 +206,8 @@ func TestVerdicts(t *testing.T) {
 
 // A12. Formats are our own, asserted, and refused where there is no check.
 func TestFormats(t *testing.T) {
-	dated := map[string][]byte{"s.json": []byte(`{"format":"date-time"}`)}
-	if _, err := Compile(dated, "s.json", Options{}); err != nil {
-		t.Skip("package format is not linked into this build: formats_standin.go stands for it")
+	if _, known := lookupFormat("date-time"); !known {
+		t.Skip("package format is not linked in: formats_standin.go stands for it")
 	}
 	if err := SelfTest(); err != nil {
 		t.Error(err)
