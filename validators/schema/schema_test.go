@@ -62,7 +62,7 @@ var failureTable = []struct{ name, schema, instance, want string }{
 	{"same place by schema path", `{"minLength":5,"pattern":"^b","allOf":[{"pattern":"^c"}]}`, `"a"`,
 		"pattern /allOf/0/pattern\nminLength /minLength\npattern /pattern"},
 	{"the path after references, once", `{"$defs":{"s":{"type":"string"}},"allOf":[{"$ref":"#/$defs/s"},{"$ref":"#/$defs/s"}]}`, `1`, "type /$defs/s/type"},
-	{"missing before what stands inside", `{"required":["z"],"properties":{"a":{"type":"string"}}}`, `{"a":1}`, "/z required /required\n/a type /properties/a/type"},
+	{"missing where its object ends", `{"required":["z"],"properties":{"a":{"type":"string"}}}`, `{"a":1}`, "/a type /properties/a/type\n/z required /required"},
 	{"no pattern over what is too long", `{"maxLength":1,"pattern":"^b"}`, `"aa"`, "maxLength /maxLength"},
 	{"at most five, the first ones", `{"properties":{"late":{"items":{"type":"string"}}},"additionalProperties":{"type":"string"}}`, `{"late":[1,2,3,4,5,6],"x":1}`,
 		"/late/0 type /properties/late/items/type\n/late/1 type /properties/late/items/type\n/late/2 type /properties/late/items/type\n/late/3 type /properties/late/items/type\n/late/4 type /properties/late/items/type"},
@@ -124,7 +124,7 @@ func TestFailuresOfAPart(t *testing.T) {
 	whole := parse(t, `{"data":{"n":"x"}}`)
 	s := mustCompile(t, `{"properties":{"n":{"type":"integer"}},"required":["m"]}`, Options{})
 	got, err := s.Validate(context.Background(), whole.Member("data"))
-	if want := "/m required /required\n/n type /properties/n/type"; err != nil || show(got) != want {
+	if want := "/n type /properties/n/type\n/m required /required"; err != nil || show(got) != want {
 		t.Errorf("%v, got\n%s", err, show(got))
 	}
 }
