@@ -253,10 +253,14 @@ func (s *brokenStore) Append(ctx context.Context, rec audit.Record) error {
 }
 
 func (s *brokenStore) Get(context.Context, audit.Scope, string) (audit.Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return s.record, s.fault
 }
 
 func (s *brokenStore) List(context.Context, audit.Scope, audit.Filter, int, string) ([]audit.Record, string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return []audit.Record{s.record}, "", s.fault
 }
 
