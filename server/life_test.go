@@ -87,6 +87,9 @@ func TestDrain(t *testing.T) {
 	if err := <-s.ended; err != nil {
 		t.Errorf("Run: %v", err)
 	}
+	if faults := s.log.lines(t, "fault"); len(faults) != 0 {
+		t.Errorf("a stop is no fault: %v", faults)
+	}
 }
 
 // A call that does not end is cut off, and the stop ends all the same.

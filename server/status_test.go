@@ -34,6 +34,7 @@ func TestStatusOf(t *testing.T) {
 		{"unavailable", audit.ErrUnavailable, codes.Unavailable},
 		{"unavailable, for its own deadline", errors.Join(audit.ErrUnavailable, context.DeadlineExceeded), codes.Unavailable},
 		{"no contracts", gate.ErrNoContracts, codes.Unavailable},
+		{"draining", errDraining, codes.Unavailable},
 		{"deadline", context.DeadlineExceeded, codes.DeadlineExceeded},
 		{"cancelled", context.Canceled, codes.Canceled},
 		{"panic", &gate.PanicError{Kind: "SECRET"}, codes.Internal},
