@@ -125,6 +125,24 @@ func TestCallFromWire(t *testing.T) {
 	}
 }
 
+// An absent payload is nil and an empty one is not, however it was made.
+func TestRawFromWire(t *testing.T) {
+	for name, c := range map[string]struct {
+		req    *hallmarkv1.ValidateRequest
+		absent bool
+	}{
+		"no request":     {nil, true},
+		"absent":         {&hallmarkv1.ValidateRequest{}, true},
+		"nil raw":        {&hallmarkv1.ValidateRequest{Payload: &hallmarkv1.ValidateRequest_Raw{}}, false},
+		"empty raw":      {&hallmarkv1.ValidateRequest{Payload: &hallmarkv1.ValidateRequest_Raw{Raw: []byte{}}}, false},
+		"empty raw_text": {&hallmarkv1.ValidateRequest{Payload: &hallmarkv1.ValidateRequest_RawText{}}, false},
+	} {
+		if raw := rawFromWire(c.req); (raw == nil) != c.absent || len(raw) != 0 {
+			t.Errorf("%s: %v", name, raw)
+		}
+	}
+}
+
 // Every status of the wire is one of the gate's, and none of them is success by
 // accident.
 func TestStatusFromWire(t *testing.T) {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/hallmark-gate/hallmark/gate"
 	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
 )
 
@@ -292,4 +294,47 @@ func TestUnimplemented(t *testing.T) {
 		_, err = watch.Recv()
 	}
 	wantCode(t, err, codes.Unimplemented)
+}
+
+// In process the same request gets the same answer, without a record.
+func TestValidateWith(t *testing.T) {
+	with := newSetup(t)
+	set, err := with.deps.Loader.Load(os.DirFS(shipped))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	s := start(t, func(s *setup) { s.deps.Clock = func() time.Time { return now } })
+	for name, raw := range map[string][]byte{"accepted": []byte(accepted), "refused": []byte(`{"tool":1}`), "empty": {}} {
+		here, err := ValidateWith(set, localCaller(), now, call("review_status", raw))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		there, err := s.gate.Validate(ctxFor(t), call("review_status", raw))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if here.GetDecisionId() != "" {
+			t.Errorf("%s: decision %s without a record", name, here.GetDecisionId())
+		}
+		// What counts earlier attempts, and the id, is the service's.
+		there.DecisionId, there.Retry, here.Retry = "", nil, nil
+		if !proto.Equal(here, there) {
+			t.Errorf("%s: here %v\nthere %v", name, here, there)
+		}
+	}
+	for name, edit := range map[string]func(*hallmarkv1.ValidateRequest){
+		"by a rule":   func(r *hallmarkv1.ValidateRequest) { r.Request.RequestId = "FAKE-SECRET-123 " },
+		"by the form": func(r *hallmarkv1.ValidateRequest) { r.Request.IssuedAt = &timestamppb.Timestamp{Nanos: -1} },
+		"by the gate": func(r *hallmarkv1.ValidateRequest) { r.Request.ArgumentsJson = "FAKE-SECRET-123" },
+	} {
+		req := call("review_status", []byte(accepted))
+		edit(req)
+		if _, err := ValidateWith(set, localCaller(), now, req); err == nil || strings.Contains(err.Error(), "FAKE") || !strings.Contains(err.Error(), "request.") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if reply, err := ValidateWith(set, gate.Caller{Tenant: "t"}, now, call("review_status", []byte("{}"))); err != nil || reply.GetRejection() != nil {
+		t.Errorf("no operator: %v, %v", reply, err)
+	}
 }

@@ -139,7 +139,7 @@ func stack(err error) string {
 	}
 	lines := strings.Split(string(panicked.Stack), "\n")
 	for i, line := range lines {
-		if open := strings.LastIndexByte(line, '('); open >= 0 && !strings.HasPrefix(line, "\t") {
+		if open := strings.LastIndexByte(line, '('); open >= 0 && strings.HasSuffix(line, ")") && !strings.HasPrefix(line, "\t") {
 			lines[i] = line[:open] + "(…)"
 		}
 	}

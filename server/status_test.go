@@ -107,8 +107,10 @@ func TestCause(t *testing.T) {
 	}{
 		{fmt.Errorf("x: %w", audit.ErrFull), "x: audit: queue is full", ""},
 		{wrapped(errors.New("SECRET")), "*fmt.wrapError: *errors.errorString", ""},
-		{wrapped(&gate.PanicError{Kind: "runtime.boundsError", Stack: []byte("goroutine 7 [running]:\na/b.(*T).F(0x53, {0x45, 0x43})\n\t/src/a.go:7 +0x1d\n")}),
-			"gate: judging panicked with a runtime.boundsError", "goroutine 7 [running]:\na/b.(*T).F(…)\n\t/src/a.go:7 +0x1d"},
+		{
+			wrapped(&gate.PanicError{Kind: "runtime.boundsError", Stack: []byte("goroutine 7 [running]:\na/b.(*T).F(0x53, {0x45, 0x43})\n\t/src/a.go:7 +0x1d\ncreated by a/b.(*S).G in goroutine 1\n")}),
+			"gate: judging panicked with a runtime.boundsError", "goroutine 7 [running]:\na/b.(*T).F(…)\n\t/src/a.go:7 +0x1d\ncreated by a/b.(*S).G in goroutine 1",
+		},
 	} {
 		if got := cause(c.err); got != c.want {
 			t.Errorf("cause %q, want %q", got, c.want)
