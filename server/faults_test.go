@@ -84,6 +84,29 @@ func TestPanicCostsOneCall(t *testing.T) {
 	}
 }
 
+// panickyStore panics when it is read.
+type panickyStore struct{ brokenStore }
+
+func (*panickyStore) Get(context.Context, audit.Scope, string) (audit.Record, error) {
+	panic(errors.New("SECRET-VALUE"))
+}
+
+// A panic outside of judging costs one call too.
+func TestPanicInHandler(t *testing.T) {
+	s := start(t, withStore(&panickyStore{}))
+	for range 2 {
+		_, err := s.audit.GetEvent(ctxFor(t), &hallmarkv1.GetEventRequest{DecisionId: record(1, "").DecisionID})
+		wantCode(t, err, codes.Internal)
+	}
+	if _, err := s.gate.Validate(ctxFor(t), call("review_status", []byte(accepted))); err != nil {
+		t.Errorf("after the panic: %v", err)
+	}
+	faults := s.log.lines(t, "fault")
+	if len(faults) != 2 || !strings.Contains(faults[0]["stack"].(string), "panickyStore") || strings.Contains(s.log.String(), "SECRET-VALUE") {
+		t.Errorf("faults %v", faults)
+	}
+}
+
 // D4: without a durable record there is no reply.
 func TestStoreFails(t *testing.T) {
 	for _, c := range []struct {
