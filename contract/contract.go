@@ -133,7 +133,8 @@ type Result struct {
 	Framing      Framing
 	MediaTypes   []string // lowercase type/subtype, without parameters
 	Limits       strictjson.Limits
-	Schema       *Schema // of the payload
+	Schema       *Schema  // of the payload, which the adapter makes where there is one
+	Adapter      *Adapter // nil: the payload is judged as it came
 	TextFields   []TextField
 	Checks       []Check
 	AgentFields  []strictjson.Pointer // with strictjson.EveryElement for array elements

@@ -59,7 +59,6 @@ func TestContractFaults(t *testing.T) {
 		r(y("kind: json", "kind: command\n  command: {json: true}"), ":15:9: result.kind: command is not supported"),
 		r(y("framing: payload", "framing: mcp"), ":16:12: result.framing: mcp is not supported"),
 		r(y("framing: payload", "framing: jsonrpc"), ":16:12: result.framing: jsonrpc is not supported"),
-		r(y("framing: payload", "framing: payload\n  adapter: {schema: vendor.schema.json, fields: {a: upstream.a}}"), ":17:12: result.adapter is not supported"),
 		r(y("framing: payload", "framing: payload\n  max_list: {at: /r, items: 20, over: cut}"), ":17:13: result.max_list is not supported"),
 		r(y("as: text/plain", "as: text/html"), ":20:36: result.text_fields[0].as: text/html is not supported"),
 		r(y("as: text/plain", "as: pdf"), `:20:36: "pdf" is not one of text/plain, text/html, url`),

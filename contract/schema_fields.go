@@ -23,6 +23,7 @@ func lintResultSchema(c *Contract) Faults {
 	l.required(fields)
 	l.notGiven(fields)
 	l.checks()
+	l.adapter()
 	return l.done()
 }
 
