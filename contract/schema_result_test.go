@@ -304,3 +304,22 @@ func TestDeepChain(t *testing.T) {
 		}
 	}
 }
+
+// TestManySelfReferences proves that the walk ends at its budget: n members that are
+// each the whole again make n contexts of n members.
+func TestManySelfReferences(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"type":"object","additionalProperties":false,"properties":{"z":{"type":"null"}`)
+	for i := range 3_000 {
+		fmt.Fprintf(&b, `,"p%d":{"$ref":"#"}`, i)
+	}
+	b.WriteString(`}}`)
+	s, faults := readSchema(map[string][]byte{"s.json": []byte(b.String())}, "s.json")
+	wantFaults(t, here(), faults, []string{"too tangled to bound its cost"})
+	c := &Contract{
+		Effect: SideEffect, Result: Result{Schema: s, AgentFields: pointersOf(t, "", "/p1")},
+		Arguments: &Arguments{Schema: s},
+	}
+	wantFaults(t, here(), lintResultSchema(c), []string{"combines too many"})
+	wantFaults(t, here(), lintArgumentSchema(c), []string{"combines too many"})
+}
