@@ -11,8 +11,11 @@ import (
 // frame is a reply with its framing taken off.
 type frame struct {
 	payload strictjson.Value
-	// under is where the payload stands in the received bytes.
+	// under is where the payload stands in the received bytes; empty where an adapter
+	// made it.
 	under strictjson.Pointer
+	// adapted is true where an adapter made the payload.
+	adapted bool
 	// otherRequest is true where the envelope names another request than ours. It is
 	// refused with the semantic checks, after the schema.
 	otherRequest bool

@@ -18,6 +18,7 @@ type Tool struct {
 	Current bool
 
 	read      Reader
+	adapter   *adapter // nil: the payload is judged as it came
 	payload   *schema.Schema
 	arguments *schema.Schema // nil where the contract has none
 	checks    []namedCheck
@@ -57,9 +58,16 @@ func (t *Tool) Judge(ctx context.Context, raw []byte, f Facts) Verdict {
 	if refusal != nil {
 		return *refusal
 	}
+	framed, dropped, unfit := t.adapter.adapt(ctx, framed, f.Request, t.Contract.Result.Limits)
+	if unfit != nil {
+		v := Refuse(unfit...)
+		v.count(SignalDropped, uint64(dropped))
+		return v
+	}
 	cleaned := t.plan.Clean(framed.payload)
 	v := t.judgePayload(ctx, cleaned.Value, framed, f)
 	v.Output.Truncated = cleaned.Truncated
+	v.count(SignalDropped, uint64(dropped))
 	for kind, n := range cleaned.Removed.All() {
 		v.count("removed."+kind, uint64(n))
 	}
@@ -69,11 +77,15 @@ func (t *Tool) Judge(ctx context.Context, raw []byte, f Facts) Verdict {
 // judgePayload judges the payload once its text is clean.
 func (t *Tool) judgePayload(ctx context.Context, payload strictjson.Value, framed frame, f Facts) Verdict {
 	if hidden := t.plan.Hidden(payload); hidden.Exists() {
+		offset := hidden.Offset()
+		if framed.adapted {
+			offset = 0 // there are no such bytes
+		}
 		return Refuse(Rejection{
 			Layer: contract.LayerSyntax, Reason: contract.ReasonCharacter,
 			At:     shownPointer(hidden.Path()),
 			Detail: "a machine value holds a character that a reader would not see",
-			Offset: hidden.Offset(),
+			Offset: offset,
 		})
 	}
 	failures, err := t.payload.Validate(ctx, payload)

@@ -49,8 +49,8 @@ const MaxRejections = 5
 type Rejection struct {
 	Layer  contract.Layer
 	Reason contract.Reason
-	// At is a JSON Pointer into the received bytes. Names are escaped and cut, since
-	// they may be the reply's own.
+	// At is a JSON Pointer into the received bytes; once an adapter has made a new
+	// object, into that. Names are escaped and cut, since they may be the reply's own.
 	At         string
 	SchemaPath string
 	Keyword    string
