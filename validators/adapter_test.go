@@ -177,7 +177,7 @@ func TestAdapter(t *testing.T) {
 				t.Errorf("got\n%s\n%v\nwant\n%s\n%d dropped", got, v.Signals, row.want, row.dropped)
 			}
 			for _, r := range v.Rejections {
-				if r.Detail == "" || strings.Contains(r.Detail, "GONE") || (r.Layer == contract.LayerAdapter && r.Offset != 0) {
+				if r.Detail == "" || strings.Contains(r.Detail, "GONE") || r.Offset != 0 {
 					t.Errorf("%+v", r)
 				}
 			}

@@ -151,6 +151,10 @@ var formulaTable = []struct {
 	{`upstream.?number.optMap(n, n + 1)`, `{}`, "-", 0},
 	{`upstream.?user.?login.orValue("nobody")`, `{}`, `"nobody"`, 0},
 	{`upstream.any`, `{"any":[[[]]]}`, `[[[]]]`, 0},
+	{`has(upstream.state)`, `{"state":"x"}`, `true`, 0},
+	{`has(upstream.state)`, `{}`, `false`, 0},
+	{`upstream.?any.?x.orValue("none")`, `{"any":{}}`, `"none"`, 0},
+	{`upstream.?any.?x.orValue("none")`, `{"any":3}`, "", Failed},
 	{`dyn(request.issued_at)`, `{}`, "", Unwritable},
 	{`string(request.issued_at)`, `{}`, `"2026-01-15T12:00:00Z"`, 0},
 	{`dyn([b"x"])`, `{}`, "", Unwritable},
@@ -256,7 +260,8 @@ func TestFormulaFaults(t *testing.T) {
 // A2: neither cost nor size is the data's to choose.
 func TestFormulaBounds(t *testing.T) {
 	f := formulas(t)
-	big := `{"tags":["` + strings.Repeat(`x","`, 20_000) + `"],"any":"` + strings.Repeat("é", 100_000) + `","state":"` + strings.Repeat(`\u0001`, 1000) + `"}`
+	big := `{"tags":["` + strings.Repeat(`x","`, 20_000) + `"],"any":"` + strings.Repeat("é", 100_000) + `","state":"` + strings.Repeat(`\u0001`, 1000) + `",
+	 "rows": [ {"name":"a"}, {"name":"b"}, {"name":"c"} ]}`
 	for _, row := range []struct {
 		expr  string
 		limit int
@@ -271,6 +276,8 @@ func TestFormulaBounds(t *testing.T) {
 		{`upstream.any + ""`, 200_002, 0},
 		{`upstream.state + ""`, 6001, TooLarge},
 		{`upstream.state + ""`, 6002, 0},
+		{`upstream.rows`, 39, TooLarge},
+		{`upstream.rows`, 40, 0},
 		{`1`, 0, TooLarge},
 		{`1`, 1, 0},
 		{`[]`, 1, TooLarge},
@@ -302,6 +309,17 @@ func TestFormulaBounds(t *testing.T) {
 	}
 	if spent == 0 || spent == 1000 {
 		t.Errorf("%d evaluations over one binding", spent)
+	}
+
+	// A value that could not be held by one formula says nothing about the next.
+	bad, _ := f.Compile(`upstream.number + 1`, nil)
+	fine, _ := f.Compile(`upstream.state + ""`, nil)
+	b = bind(t, f, `{"number":1e30,"state":"x"}`, "")
+	if _, _, err := bad.Append(context.Background(), nil, wide, b); causeOf(err) != Unfaithful {
+		t.Error(err)
+	}
+	if out, _, err := fine.Append(context.Background(), nil, wide, b); string(out) != `"x"` || err != nil {
+		t.Error(string(out), err)
 	}
 
 	ended, cancel := context.WithCancel(context.Background())
