@@ -56,7 +56,7 @@ func TestContractFaults(t *testing.T) {
 		r(y("  kind: json\n", ""), ":15:3: result.kind is missing"),
 		r(y("kind: json", "kind: xml"), ":15:9: \"xml\" is not one of json, text, command"),
 		r(y("kind: json", "kind: text"), ":15:9: result.kind: text is not supported by this version of hallmark"),
-		r(y("kind: json", "kind: command\n  command: {json: true}"), ":15:9: result.kind: command is not supported"),
+		r(y("kind: json", "kind: command\n  command: {json: true}"), ":15:3: unknown"),
 		r(y("framing: payload", "framing: mcp"), ":16:12: result.framing: mcp is not supported"),
 		r(y("framing: payload", "framing: jsonrpc"), ":16:12: result.framing: jsonrpc is not supported"),
 		r(y("framing: payload", "framing: payload\n  adapter: {schema: vendor.schema.json, fields: {a: upstream.a}}"), ":17:12: result.adapter is not supported"),

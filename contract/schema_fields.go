@@ -19,6 +19,8 @@ func lintResultSchema(c *Contract) Faults {
 	l.structure()
 	fields := l.agentFields()
 	l.textFields(fields)
+	l.maxList(fields)
+	l.command()
 	l.given(fields)
 	l.required(fields)
 	l.notGiven(fields)
@@ -32,7 +34,8 @@ type fieldNode struct {
 	children map[string]*fieldNode
 	field    int
 	text     int
-	below    int // agent_fields that end below
+	below    int  // agent_fields that end below
+	short    bool // a list that max_list bounds
 }
 
 func (n *fieldNode) child(token string) *fieldNode {
@@ -205,7 +208,8 @@ func (l *schemaLinter) givenHere(field int, s spot) {
 	if l.rep.full() {
 		return
 	}
-	if !l.cx.holdsAt(s.x, shortArray) {
+	short := s.node != nil && s.node.short
+	if !short && !l.cx.holdsAt(s.x, shortArray) {
 		l.unbounded(s, shortArray, "an array", "add maxItems")
 	}
 	text := s.node != nil && s.node.text > 0

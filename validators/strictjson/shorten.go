@@ -26,7 +26,7 @@ func Shorten(v, list Value, keep int) Value {
 			n.next -= gone
 		}
 	}
-	d.nodes[list.i].count = uint32(keep) //nolint:gosec // less than the count before
+	d.nodes[list.i].count = uint32(keep)
 	switch {
 	case v.i < from:
 		return Value{d, v.i}

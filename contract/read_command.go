@@ -1,0 +1,181 @@
+package contract
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+
+	yaml "go.yaml.in/yaml/v4"
+
+	"github.com/hallmark-gate/hallmark/validators/strictjson"
+)
+
+// maxInstructions bounds the compiled pattern of a command: what one byte of output
+// can cost.
+const maxInstructions = 5000
+
+// command reads how a command's output becomes a payload.
+func (d *draft) command(n *yaml.Node, path string) {
+	c := &Command{ExitCodes: []int{0}}
+	var groups []string
+	d.object(n, path,
+		may("pattern", func(n *yaml.Node, path string) { groups = d.commandPattern(c, n, path) }),
+		may("json", d.boolean(&c.JSON)),
+		may("exit_codes", func(n *yaml.Node, path string) {
+			c.ExitCodes = nil
+			d.list(1, collect(d.source, &c.ExitCodes, func(dst *int) read {
+				return d.integer(dst, math.MinInt32, math.MaxInt32)
+			}))(n, path)
+		}),
+		may("convert", d.entries(func(key, value *yaml.Node, path string) {
+			var to string
+			word(d.source, &to, ConvertInteger, ConvertNumber, ConvertBoolean)(value, path)
+			set(&c.Convert, key.Value, to)
+		})),
+	)
+	d.contract.Result.Command = c
+	pattern := d.said(path + ".pattern")
+	switch {
+	case pattern && c.JSON:
+		d.fault(n, "keep the one that is meant", "%s has pattern and json; output is read in one way", path)
+	case !pattern && !c.JSON:
+		d.fault(n, "write pattern: …, or json: true", "%s has neither pattern nor json", path)
+	case !pattern && len(c.Convert) > 0:
+		d.faultOn(path+".convert", "remove it", "%s.convert beside json, whose values have kinds of their own", path)
+	case c.Pattern != "":
+		d.convertedGroups(c, groups, path)
+	}
+}
+
+// commandPattern reads the expression and returns the names of its groups.
+func (d *draft) commandPattern(c *Command, n *yaml.Node, path string) []string {
+	var text string
+	d.text(&text, maxPattern)(n, path)
+	if text == "" {
+		return nil
+	}
+	// The pattern has to be one by itself and between the anchors: \Q without \E is
+	// the first and not the second.
+	tree, err := syntax.Parse(text, syntax.Perl)
+	if err == nil {
+		tree, err = syntax.Parse((&Command{Pattern: text}).Expression(), syntax.Perl)
+	}
+	if err != nil {
+		d.fault(n, "write it in the syntax of RE2", "%s: no RE2 expression: %s", path, whyNotRE2(text, err))
+		return nil
+	}
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil || len(program.Inst) > maxInstructions {
+		d.fault(n, "narrow its repetitions; lengths can be bounded in the schema",
+			"%s: the pattern is larger than %d instructions", path, maxInstructions)
+		return nil
+	}
+	groups := slices.DeleteFunc(tree.CapNames(), func(name string) bool { return name == "" })
+	if len(groups) == 0 {
+		d.fault(n, "name what it finds: (?P<name>…)", "%s has no named group, so it gives no member", path)
+		return nil
+	}
+	c.Pattern = text
+	return groups
+}
+
+func (d *draft) convertedGroups(c *Command, groups []string, path string) {
+	for name := range c.Convert {
+		if !slices.Contains(groups, name) {
+			d.faultOn(path+".convert["+name+"]", "", "%s.convert: the pattern has no group %s", path, quote(name))
+		}
+	}
+}
+
+// commandKind sees that a command is declared where the kind is command, and framed by
+// nothing.
+func (d *draft) commandKind(n *yaml.Node) {
+	r := &d.contract.Result
+	declared := d.said("result.command")
+	switch {
+	case r.Kind == "":
+	case r.Kind == KindCommand && !declared:
+		d.fault(n, "say how its output is read: command: {pattern: …}", "result.command is missing, and the kind is command")
+	case r.Kind != KindCommand && declared:
+		d.faultOn("result.command", "say kind: command, or remove it", "result.command of a result that is none of a command")
+	case r.Kind == KindCommand && r.Framing != FramingPayload:
+		d.faultOn("result.framing", "remove it", "framing: %s of a command, whose output is the payload alone", r.Framing)
+	}
+}
+
+// defaultMediaTypes returns the one media type of a contract that names none: one, so
+// that whoever calls need not say it.
+func (r *Result) defaultMediaTypes() []string {
+	if r.Kind == KindCommand && r.Command != nil && !r.Command.JSON {
+		return []string{"text/plain"}
+	}
+	return []string{"application/json"}
+}
+
+func (d *draft) maxList(n *yaml.Node, path string) {
+	m := &ListLimit{}
+	over := ""
+	before := d.wrong
+	d.object(n, path,
+		need("at", d.pointer(&m.At)),
+		need("items", d.integer(&m.Items, 1, strictjson.Ceilings().MaxItems)),
+		need("over", word(d.source, &over, "refuse", "cut")),
+	)
+	if d.wrong > before {
+		return
+	}
+	if slices.Contains(m.At, strictjson.EveryElement) {
+		d.faultOn(path+".at", "bound lists inside of lists by maxItems in the schema",
+			"%s.at: %s stands for many lists; the limit is that of one", path, quote(m.At.String()))
+		return
+	}
+	m.Cut = over == "cut"
+	d.contract.Result.MaxList = m
+}
+
+// command checks that the groups of a command's pattern are the members that the
+// schema knows, and that it gives all that the schema requires.
+func (l *schemaLinter) command() {
+	c := l.c.Result.Command
+	if c == nil || c.Pattern == "" {
+		return
+	}
+	compiled, err := regexp.Compile(c.Expression())
+	if err != nil {
+		return // noted where it was read
+	}
+	const key = "result.command.pattern"
+	groups := compiled.SubexpNames()
+	for _, name := range groups {
+		if name != "" {
+			l.known(key, strictjson.Pointer{name})
+		}
+	}
+	for _, name := range l.requiredNames(l.cx.root()) {
+		if !slices.Contains(groups, name) {
+			l.inContract(key, fmt.Sprintf("the schema requires %s, which no group gives", shownPointer(strictjson.Pointer{name})),
+				"add a group of this name, or do not require the member")
+		}
+	}
+}
+
+// maxList checks that the limit is that of a list which the schema knows, and marks it
+// in the tree of fields.
+func (l *schemaLinter) maxList(tree *fieldNode) {
+	m := l.c.Result.MaxList
+	const key = "result.max_list.at"
+	if m == nil || !l.known(key, m.At) {
+		return
+	}
+	x, _, _ := l.cx.find(m.At, false)
+	if x != nil && l.cx.kindsAt(x)&kindArray == 0 {
+		l.inContract(key, "the schema allows no array at "+shownPointer(m.At), "correct the pointer")
+		return
+	}
+	for _, token := range m.At {
+		tree = tree.grow(token)
+	}
+	tree.short = true
+}
