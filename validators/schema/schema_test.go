@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hallmark-gate/hallmark/validators/format"
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
 )
 
@@ -198,7 +199,7 @@ func TestVerdicts(t *testing.T) {
 
 // A12. Formats are our own, asserted, and refused where there is no check.
 func TestFormats(t *testing.T) {
-	if _, known := lookupFormat("date-time"); !known {
+	if _, known := format.Lookup("date-time"); !known {
 		t.Skip("package format is not linked in: formats_standin.go stands for it")
 	}
 	if err := SelfTest(); err != nil {
