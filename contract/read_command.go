@@ -77,6 +77,13 @@ func (d *draft) commandPattern(c *Command, n *yaml.Node, path string) []string {
 		d.fault(n, "name what it finds: (?P<name>…)", "%s has no named group, so it gives no member", path)
 		return nil
 	}
+	slices.Sort(groups)
+	for i := 1; i < len(groups); i++ {
+		if groups[i] == groups[i-1] {
+			d.fault(n, "give each group a name of its own", "%s: two groups are named %s", path, quote(groups[i]))
+			return nil
+		}
+	}
 	c.Pattern = text
 	return groups
 }
