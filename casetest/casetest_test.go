@@ -76,7 +76,7 @@ func TestFailingCases(t *testing.T) {
 		line, file, old, with string
 		fragments             []string
 	}{
-		{"another place", stale, "at: /observed_at", "at: /state", []string{"stale-observation.yaml:6", "at", `expected "/state"`, `got      "/observed_at"`}},
+		{"another place", stale, "at: /observed_at", "at: /state", []string{"stale-observation.yaml:7", "at", `expected "/state"`, `got      "/observed_at"`}},
 		{"another retry", stale, "retryable: false", "retryable: true", []string{"retryable", "expected true", "got      false"}},
 		{"accepted after all", stale, "11:50:00", "11:59:00", []string{"outcome", "expected failure INVALID_RESPONSE", "got      data"}},
 		{"refused after all", accepted, `"state":"healthy"}`, `"state":"broken"}`, []string{"outcome", "expected data", "SCHEMA SCHEMA at \"/state\""}},
