@@ -154,6 +154,9 @@ func TestDisplayText(t *testing.T) { // A7, B11
 	if d := o.Result.Failure.DisplayText; d == nil || *d != (Text{Content: "abcdé", Truncated: true}) {
 		t.Fatalf("%+v", d)
 	}
+	if size := resultSize(o.Result); size != resultSize(ToolResult{})+6 {
+		t.Errorf("the reply is taken for one of %d bytes", size)
+	}
 	r := newRecord(Caller{}, "d", set, prepared{Call: Call{Raw: raw}}, o)
 	if r.OutputBytes != 6 || !r.Truncated || r.FailureCode != "TOOL_FAILED" || r.Signals["removed.format"] != 1 {
 		t.Errorf("%+v", r)

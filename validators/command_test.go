@@ -48,9 +48,29 @@ func TestCommand(t *testing.T) {
 	if v, _ := verdictOf(tool, "no"); v.Rejections[0].Layer != contract.LayerAdapter {
 		t.Errorf("%+v", v.Rejections[0])
 	}
+}
+
+// No output is not empty output, even where a pattern lets that pass.
+func TestCommandWithoutOutput(t *testing.T) {
+	tool := toolOf(t, `true`, commandOf(`(?P<x>[a-z]*)`, nil))
+	if v := tool.Judge(t.Context(), []byte{}, Facts{}); !v.Accepted || string(v.Output.JSON) != `{"x":""}` {
+		t.Errorf("empty output: %+v", v)
+	}
 	if v := tool.Judge(t.Context(), nil, Facts{}); v.Accepted || v.Rejections[0].Reason != contract.ReasonCommandOutput {
 		t.Errorf("no output: %+v", v)
 	}
+}
+
+// The limit of bytes is that of the output; the object around it may be longer.
+func TestCommandBytes(t *testing.T) {
+	tool := toolOf(t, `true`, func(c *contract.Contract) {
+		commandOf(`(?P<revision>.*)`, nil)(c)
+		c.Result.Limits.MaxBytes = 8
+	})
+	judgeRows(t, tool, []framedRow{
+		{"at the limit", "12345678", `{"revision":"12345678"}`, nil},
+		{"over it", "123456789", "INVALID_RESPONSE BYTE_LIMIT", nil},
+	})
 }
 
 // Groups are converted where the contract says so, and only from what JSON writes.

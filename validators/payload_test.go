@@ -74,6 +74,19 @@ func TestLinkFields(t *testing.T) {
 	})
 }
 
+// Of several bad links the first in the input is named.
+func TestLinkOrder(t *testing.T) {
+	tool := toolOf(t, `true`, func(c *contract.Contract) {
+		c.Result.TextFields = []contract.TextField{
+			{At: strictjson.Pointer{"a"}, As: contract.AsURL}, {At: strictjson.Pointer{"b"}, As: contract.AsURL},
+		}
+	})
+	judgeRows(t, tool, []framedRow{
+		{"a first", `{"a":"x","b":"y"}`, "INVALID_RESPONSE SCHEMA /a url", nil},
+		{"b first", `{"b":"y","a":"x"}`, "INVALID_RESPONSE SCHEMA /b url", nil},
+	})
+}
+
 // One list has a limit of its own.
 func TestMaxList(t *testing.T) { // B4
 	const schema = `{"type":"object","properties":{"l":{"type":["array","string"],"items":{"type":"integer"}},"m":{"type":"array"}}}`
