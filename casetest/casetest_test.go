@@ -100,6 +100,16 @@ func TestFailingCases(t *testing.T) {
 	}
 }
 
+// What people are shown of a failure can be wanted by a case. A7
+func TestDisplayTextOfACase(t *testing.T) {
+	files := shipped(t)
+	spoil(t, files, "mcp_search/v1/contract.yaml", "display_text: 0", "display_text: 5")
+	spoil(t, files, "mcp_search/v1/cases/is-error-with-structured.yaml", `display_text: ""`, "display_text: 1 res")
+	if report := Run(context.Background(), load(t, files)); len(report.Failed()) > 0 {
+		t.Errorf("%s", report)
+	}
+}
+
 // What no case reaches is named.
 func TestUnreached(t *testing.T) {
 	files := shipped(t)

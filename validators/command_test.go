@@ -45,6 +45,9 @@ func TestCommand(t *testing.T) {
 	if v, _ := verdictOf(tool, "ok\xff"); v.Rejections[0].Offset != 2 || v.Rejections[0].Layer != contract.LayerSyntax {
 		t.Errorf("%+v", v.Rejections[0])
 	}
+	if v, _ := verdictOf(tool, "revision=4f\u200b2a"); v.Rejections[0].Offset != 0 {
+		t.Errorf("an offset into a text that nobody has seen: %+v", v.Rejections[0])
+	}
 	if v, _ := verdictOf(tool, "no"); v.Rejections[0].Layer != contract.LayerAdapter {
 		t.Errorf("%+v", v.Rejections[0])
 	}

@@ -17,7 +17,8 @@ import (
 // the limits, keeps neither raw nor any state, and is safe for concurrent use. What it
 // returns still goes through the contract's framing, schema, checks and projection.
 type Reader interface {
-	// Read returns the value, or a rejection; the value then does not count.
+	// Read returns the value, or a rejection; the value then does not count. raw is nil
+	// where there was no payload at all, though the reply counts as one.
 	Read(raw []byte, limits strictjson.Limits) (strictjson.Value, *Rejection)
 }
 

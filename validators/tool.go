@@ -97,7 +97,7 @@ func (t *Tool) boundList(framed frame) (payload strictjson.Value, cut int, refus
 		return strictjson.Value{}, 0, &Rejection{
 			Layer: contract.LayerLimits, Reason: contract.ReasonItemLimit,
 			At: shownPointer(list.Path()), Detail: "the list has more elements than the contract allows",
-			Offset: list.Offset(),
+			Offset: t.offset(list),
 		}
 	}
 	return strictjson.Shorten(framed.payload, list, limit.Items), over, nil
@@ -110,7 +110,7 @@ func (t *Tool) judgePayload(ctx context.Context, payload strictjson.Value, frame
 			Layer: contract.LayerSyntax, Reason: contract.ReasonCharacter,
 			At:     shownPointer(hidden.Path()),
 			Detail: "a machine value holds a character that a reader would not see",
-			Offset: hidden.Offset(),
+			Offset: t.offset(hidden),
 		})
 	}
 	failures, err := t.payload.Validate(ctx, payload)
@@ -139,6 +139,14 @@ func (t *Tool) judgePayload(ctx context.Context, payload strictjson.Value, frame
 		}
 	}
 	return t.accept(payload, f)
+}
+
+// offset is where v begins in the received bytes; 0 where it was made of them.
+func (t *Tool) offset(v strictjson.Value) int {
+	if _, asReceived := t.read.(jsonReader); !asReceived {
+		return 0
+	}
+	return v.Offset()
 }
 
 // accept makes the new value.
