@@ -12,9 +12,12 @@ import (
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
 )
 
-// maxInstructions bounds the compiled pattern of a command: what one byte of output
-// can cost.
-const maxInstructions = 5000
+// Bounds of a command's pattern. RE2 looks at each byte of an output with as many of
+// its instructions at most as the pattern has, and nothing can interrupt it.
+const (
+	maxInstructions = 5000    // of the compiled pattern
+	maxPatternSteps = 1 << 30 // instructions times the longest output in bytes
+)
 
 // command reads how a command's output becomes a payload.
 func (d *draft) command(n *yaml.Node, path string) {
@@ -109,7 +112,27 @@ func (d *draft) commandKind(n *yaml.Node) {
 		d.faultOn("result.command", "say kind: command, or remove it", "result.command of a result that is none of a command")
 	case r.Kind == KindCommand && r.Framing != FramingPayload:
 		d.faultOn("result.framing", "remove it", "framing: %s of a command, whose output is the payload alone", r.Framing)
+	case r.Kind == KindCommand && r.Command.steps(r.Limits.MaxBytes) > maxPatternSteps:
+		d.faultOn("result.command.pattern", "narrow limits.max_bytes to what the command prints",
+			"matching an output of %d bytes by this pattern can take too long", r.Limits.MaxBytes)
 	}
+}
+
+// steps bounds the work of matching so many bytes of output; 0 where there is no
+// pattern.
+func (c *Command) steps(bytes int) int {
+	if c == nil || c.Pattern == "" {
+		return 0
+	}
+	tree, err := syntax.Parse(c.Expression(), syntax.Perl)
+	if err != nil {
+		return 0
+	}
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return 0
+	}
+	return len(program.Inst) * bytes
 }
 
 // defaultMediaTypes returns the one media type of a contract that names none: one, so
@@ -119,27 +142,6 @@ func (r *Result) defaultMediaTypes() []string {
 		return []string{"text/plain"}
 	}
 	return []string{"application/json"}
-}
-
-func (d *draft) maxList(n *yaml.Node, path string) {
-	m := &ListLimit{}
-	over := ""
-	before := d.wrong
-	d.object(n, path,
-		need("at", d.pointer(&m.At)),
-		need("items", d.integer(&m.Items, 1, strictjson.Ceilings().MaxItems)),
-		need("over", word(d.source, &over, "refuse", "cut")),
-	)
-	if d.wrong > before {
-		return
-	}
-	if slices.Contains(m.At, strictjson.EveryElement) {
-		d.faultOn(path+".at", "bound lists inside of lists by maxItems in the schema",
-			"%s.at: %s stands for many lists; the limit is that of one", path, quote(m.At.String()))
-		return
-	}
-	m.Cut = over == "cut"
-	d.contract.Result.MaxList = m
 }
 
 // command checks that the groups of a command's pattern are the members that the
@@ -166,23 +168,4 @@ func (l *schemaLinter) command() {
 				"add a group of this name, or do not require the member")
 		}
 	}
-}
-
-// maxList checks that the limit is that of a list which the schema knows, and marks it
-// in the tree of fields.
-func (l *schemaLinter) maxList(tree *fieldNode) {
-	m := l.c.Result.MaxList
-	const key = "result.max_list.at"
-	if m == nil || !l.known(key, m.At) {
-		return
-	}
-	x, _, _ := l.cx.find(m.At, false)
-	if x != nil && l.cx.kindsAt(x)&kindArray == 0 {
-		l.inContract(key, "the schema allows no array at "+shownPointer(m.At), "correct the pointer")
-		return
-	}
-	for _, token := range m.At {
-		tree = tree.grow(token)
-	}
-	tree.short = true
 }

@@ -106,17 +106,25 @@ const closedDate = `{"type":"object","additionalProperties":false,"properties":{
 
 var publicCases = []caseWant{
 	{id: "001", file: "001-null-for-optional.json", schema: "001-null-for-optional.schema.json", reason: contract.ReasonSchema, at: "/next_page"},
-	{id: "003", file: "003-iserror-with-structured.json", schema: "003-iserror-with-structured.schema.json", code: contract.ToolFailed, reason: contract.ReasonToolReported, at: "/isError", change: mcpOf,
-		signals: map[string]uint64{"dropped_blocks.text": 1, "dropped_members": 1}},
-	{id: "003", file: "003-iserror-with-structured.json", schema: "003-iserror-with-structured.schema.json", code: contract.ToolFailed, reason: contract.ReasonToolReported, at: "/isError", shown: "backend unavailable", change: mcpShowing,
-		signals: map[string]uint64{"dropped_members": 1}},
+	{
+		id: "003", file: "003-iserror-with-structured.json", schema: "003-iserror-with-structured.schema.json", code: contract.ToolFailed, reason: contract.ReasonToolReported, at: "/isError", change: mcpOf,
+		signals: map[string]uint64{"dropped_blocks.text": 1, "dropped_members": 1},
+	},
+	{
+		id: "003", file: "003-iserror-with-structured.json", schema: "003-iserror-with-structured.schema.json", code: contract.ToolFailed, reason: contract.ReasonToolReported, at: "/isError", shown: "backend unavailable", change: mcpShowing,
+		signals: map[string]uint64{"dropped_members": 1},
+	},
 	{id: "004", file: "004-schema-declared-no-structured.json", reason: contract.ReasonSchema, at: "/structuredContent", change: mcpOf},
-	{id: "006", file: "006-content-vs-structured-disagree.json", schema: "006-content-vs-structured-disagree.schema.json", data: `{"balance":1}`, change: mcpOf,
-		signals: map[string]uint64{"dropped_blocks.text": 1}},
+	{
+		id: "006", file: "006-content-vs-structured-disagree.json", schema: "006-content-vs-structured-disagree.schema.json", data: `{"balance":1}`, change: mcpOf,
+		signals: map[string]uint64{"dropped_blocks.text": 1},
+	},
 	{id: "007", file: "007-extra-field-closed.json", schema: "007-extra-field-closed.schema.json", reason: contract.ReasonSchema, at: "/backtestCount"},
 	{id: "009", file: "009-resource-link-block.json", reason: contract.ReasonSchema, at: "/structuredContent", change: mcpOf},
-	{id: "009", raw: `{"content":[{"type":"text","text":"Found 1 report"},{"type":"resource_link","uri":"reports://quarterly/q3","name":"q3"}],"isError":false,"structuredContent":{"found":1}}`, data: `{"found":1}`, change: mcpOf,
-		signals: map[string]uint64{"dropped_blocks.text": 1, "dropped_blocks.resource_link": 1}},
+	{
+		id: "009", raw: `{"content":[{"type":"text","text":"Found 1 report"},{"type":"resource_link","uri":"reports://quarterly/q3","name":"q3"}],"isError":false,"structuredContent":{"found":1}}`, data: `{"found":1}`, change: mcpOf,
+		signals: map[string]uint64{"dropped_blocks.text": 1, "dropped_blocks.resource_link": 1},
+	},
 	{id: "011", raw: `{"content":[{"type":"image","mimeType":"image/png","data":"` + strings.Repeat("A", 2000000) + `"}],"isError":false}`, reason: contract.ReasonStringLimit, at: "/content/0/data", change: mcpOf},
 	{id: "012", file: "012-union-root-both-branches.json", schema: "012-union-root-both-branches.schema.json", reason: contract.ReasonSchema, at: "-"},
 	{id: "015", raw: `{"request_id":"1","tool":"t","outcome":"success","data":{}}`, reason: contract.ReasonSchema, at: "/request_id", change: envelopeOf},

@@ -47,7 +47,8 @@ func TestModelPayload(t *testing.T) { // B7, D9
 			`{"tool":"t","request_id":"r","outcome":"failure","error":{"code":"INVALID_RESPONSE","retryable":false}}`,
 		},
 		{
-			"failure with display text", ToolResult{
+			"failure with display text",
+			ToolResult{
 				Tool: "review_status", RequestID: "req.J7q94MkP", ContractVersion: 1,
 				Provenance: Provenance{Source: "reviews", MediaType: "application/json"},
 				Failure:    &Failure{Code: contract.ToolFailed, Retryable: true, DisplayText: &Text{Content: "no <such> \"index\"", Truncated: true}},

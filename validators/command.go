@@ -13,8 +13,8 @@ import (
 // and the groups of the pattern become the members of a new object. Whatever a banner,
 // a progress bar or an error message adds is a refusal; raw output goes nowhere.
 //
-// Matching takes time linear in the output (RE2), for a pattern whose size the
-// contract's lint bounds.
+// Matching takes time linear in the output (RE2), for a pattern whose size, together
+// with the limit of bytes, the contract's lint bounds.
 type commandReader struct {
 	pattern *regexp.Regexp
 	groups  []group

@@ -87,8 +87,10 @@ func TestCallResult(t *testing.T) {
 		{"2026-07-28", `{"resultType":"complete","content":[],"structuredContent":{"n":1}}`, `{"n":1}`, none},
 		{"without content", `{"structuredContent":{"n":1}}`, `{"n":1}`, none},
 		{"digits stay", `{"structuredContent":{"n":1.0}}`, `{"n":1.0}`, none},
-		{"every kind of block", `{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"},{"type":"image"},{"type":"audio"},{"type":"resource_link"},{"type":"resource"}],"structuredContent":{"n":1}}`, `{"n":1}`,
-			map[string]uint64{"dropped_blocks.text": 2, "dropped_blocks.image": 1, "dropped_blocks.audio": 1, "dropped_blocks.resource_link": 1, "dropped_blocks.resource": 1}},
+		{
+			"every kind of block", `{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"},{"type":"image"},{"type":"audio"},{"type":"resource_link"},{"type":"resource"}],"structuredContent":{"n":1}}`, `{"n":1}`,
+			map[string]uint64{"dropped_blocks.text": 2, "dropped_blocks.image": 1, "dropped_blocks.audio": 1, "dropped_blocks.resource_link": 1, "dropped_blocks.resource": 1},
+		},
 		{"a block that no version knows", `{"content":[{"type":"SECRET"},{"type":""}],"structuredContent":{"n":1}}`, `{"n":1}`, map[string]uint64{"dropped_blocks.unknown": 2}},
 		{"members that the protocol does not name", `{"_meta":{"x":1},"structuredContent":{"n":1},"ttlMs":5,"SECRET":{}}`, `{"n":1}`, map[string]uint64{"dropped_members": 2}},
 		{"a name in another case", `{"StructuredContent":{"n":1}}`, "INVALID_RESPONSE SCHEMA /structuredContent required", nil},
