@@ -52,7 +52,7 @@ type alertKey struct {
 
 // note raises the alert that an outcome gives cause for.
 func (a *alerts) note(o Outcome, now time.Time) {
-	dropped := o.Verdict.Signals[validators.SignalDropped]
+	dropped := o.Verdict.Signals[validators.SignalUnnamed]
 	if a.tell == nil || dropped == 0 || o.Tool == nil {
 		return
 	}

@@ -51,7 +51,7 @@ func TestAlerts(t *testing.T) {
 		}
 	}
 	send(`{"b":"x"}`)
-	if len(got) != 0 || store.records[0].Signals["dropped_members"] != 0 {
+	if len(got) != 0 || store.records[0].Signals["unnamed_members"] != 0 {
 		t.Fatal("an alert about nothing", got)
 	}
 	send(`{"b":"x","SECRET":1,"more":{"deep":2}}`)
@@ -70,7 +70,7 @@ func TestAlerts(t *testing.T) {
 	}
 	var counted []uint64
 	for _, r := range store.records {
-		counted = append(counted, r.Signals["dropped_members"])
+		counted = append(counted, r.Signals["unnamed_members"])
 		if strings.Contains(strings.Join([]string{r.Rejection.InstancePath, r.Rejection.Detail}, " "), "SECRET") {
 			t.Errorf("%+v", r)
 		}

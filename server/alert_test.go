@@ -25,7 +25,7 @@ func TestDroppedMembersAreLogged(t *testing.T) {
 		if strings.Contains(reply.String(), "MARKER") {
 			t.Errorf("reply %v", reply)
 		}
-		if got := s.event(t, reply.GetDecisionId()).GetSignals()["dropped_members"]; got != 2 {
+		if got := s.event(t, reply.GetDecisionId()).GetSignals()["unnamed_members"]; got != 2 {
 			t.Errorf("%d dropped members in the event", got)
 		}
 	}

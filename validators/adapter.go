@@ -13,9 +13,9 @@ import (
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
 )
 
-// SignalDropped is the signal under which a verdict counts the members of a vendor's
+// SignalUnnamed is the signal under which a verdict counts the members of a vendor's
 // reply that the vendor's schema does not name, and that its adapter drops (D8).
-const SignalDropped = "dropped_members"
+const SignalUnnamed = "unnamed_members"
 
 // adapter is a contract's adapter, compiled.
 type adapter struct {
@@ -105,42 +105,45 @@ func (r Request) Input() condition.Input {
 	})
 }
 
-// adapt turns the vendor's reply inside f into the payload. dropped is how many of its
-// members nobody named. The rejections, where there are any, are final. A nil adapter
-// changes nothing.
-func (a *adapter) adapt(ctx context.Context, f frame, request Request, limits strictjson.Limits) (made frame, dropped int, refused []Rejection) {
+// adapt turns the vendor's reply inside f into the payload, and counts what nobody
+// named among what f dropped. The rejections, where there are any, are final; of f then
+// only that count goes on. A nil adapter changes nothing.
+func (a *adapter) adapt(ctx context.Context, f frame, request Request, limits strictjson.Limits) (frame, []Rejection) {
 	if a == nil {
-		return f, 0, nil
+		return f, nil
 	}
 	failures, err := a.vendor.Validate(ctx, f.payload)
 	if err != nil {
-		return frame{}, 0, []Rejection{vendorBudget(f.under)}
+		return f, []Rejection{vendorBudget(f.under)}
 	}
 	if len(failures) > 0 {
-		refused = fromSchema(failures, f.under)
+		refused := fromSchema(failures, f.under)
 		for i := range refused {
 			refused[i].Layer, refused[i].Reason = contract.LayerAdapter, contract.ReasonAdapter
 			refused[i].Detail = fmt.Sprintf("the vendor's schema: %q refuses this place", refused[i].Keyword)
 		}
-		return frame{}, 0, refused
+		return f, refused
 	}
-	unnamed, dropped, err := a.vendor.Unnamed(ctx, f.payload, MaxRejections)
+	unnamed, total, err := a.vendor.Unnamed(ctx, f.payload, MaxRejections)
 	if err != nil {
-		return frame{}, 0, []Rejection{vendorBudget(f.under)}
+		return f, []Rejection{vendorBudget(f.under)}
 	}
-	if a.refuses && dropped > 0 {
+	if a.refuses && total > 0 {
+		var refused []Rejection
 		for _, at := range unnamed {
 			refused = append(refused, adapterRejection(join(f.under, at), "the vendor's schema does not name this member"))
 		}
-		return frame{}, 0, refused
+		return f, refused
 	}
-	value, err := a.fields.Adapt(ctx, map[string]condition.Input{
+	count(&f.dropped, SignalUnnamed, uint64(total))
+	f.payload, err = a.fields.Adapt(ctx, map[string]condition.Input{
 		"upstream": condition.JSON(f.payload), "request": request.Input(),
 	}, limits)
 	if err != nil {
-		return frame{}, dropped, []Rejection{adaptRejection(err)}
+		return f, []Rejection{adaptRejection(err)}
 	}
-	return frame{payload: value, adapted: true, otherRequest: f.otherRequest}, dropped, nil
+	f.under = nil
+	return f, nil
 }
 
 func vendorBudget(at strictjson.Pointer) Rejection {

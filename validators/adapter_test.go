@@ -173,7 +173,7 @@ func TestAdapter(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			v := judgeOnce(t, compileTool(t, wide(t, row.change)), row.raw, "")
 			got := told(v)
-			if got != row.want || v.Signals[validators.SignalDropped] != row.dropped {
+			if got != row.want || v.Signals[validators.SignalUnnamed] != row.dropped {
 				t.Errorf("got\n%s\n%v\nwant\n%s\n%d dropped", got, v.Signals, row.want, row.dropped)
 			}
 			for _, r := range v.Rejections {
@@ -284,7 +284,7 @@ func FuzzAdapter(f *testing.F) {
 				t.Fatalf("the member %q: %s", name, v.Output.JSON)
 			}
 		}
-		if watch && v.Signals[validators.SignalDropped] > 0 {
+		if watch && v.Signals[validators.SignalUnnamed] > 0 {
 			t.Fatalf("dropped, though watched: %s", raw)
 		}
 		in := readValue(t, raw)
