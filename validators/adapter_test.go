@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hallmark-gate/hallmark/contract"
 	"github.com/hallmark-gate/hallmark/validators"
@@ -85,6 +86,8 @@ func refusing(c *contract.Contract) { c.Result.Adapter.Watch = contract.WatchRef
 
 func enveloped(c *contract.Contract) { c.Result.Framing = contract.FramingEnvelope }
 
+func calledTool(c *contract.Contract) { c.Result.Framing = contract.FramingMCP }
+
 func inEnvelope(data string) string {
 	return `{"tool":"t","request_id":"req.A1b2C3d4","outcome":"success","data":` + data + `}`
 }
@@ -144,6 +147,15 @@ var adapterTable = []struct {
 	{"in an envelope, new object", inEnvelope(`{"n":1,"state":"GONE"}`), "ADAPTER ADAPTER /state", 0, enveloped},
 	{"in an envelope, schema of the new object", inEnvelope(`{"n":-1}`), "SCHEMA SCHEMA /id", 0, enveloped},
 	{"in an envelope of another request", strings.Replace(inEnvelope(`{"n":1}`), "A1b2", "XXXX", 1), "SEMANTIC BINDING /request_id", 0, enveloped},
+	{"in a result of MCP", `{"structuredContent":{"n":1,"x":2},"content":[]}`, `{"id":"CR-1"}`, 1, calledTool},
+	{"in a result of MCP, received bytes", `{"structuredContent":{"n":""},"content":[]}`, "ADAPTER ADAPTER /structuredContent/n", 0, calledTool},
+	{"in a result of MCP, new object", `{"structuredContent":{"n":-1},"content":[]}`, "SCHEMA SCHEMA /id", 0, calledTool},
+	{"the one list of the new object", `{"n":1,"rows":[{"id":"a"},{"id":"b"}]}`, `{"id":"CR-1","rows":[{"id":"a"}]}`, 0, func(c *contract.Contract) {
+		c.Result.MaxList = &contract.ListLimit{At: strictjson.Pointer{"rows"}, Items: 1, Cut: true}
+	}},
+	{"the one list of the new object, refused", `{"n":1,"rows":[{"id":"a"},{"id":"b"}]}`, "LIMITS ITEM_LIMIT /rows", 0, func(c *contract.Contract) {
+		c.Result.MaxList = &contract.ListLimit{At: strictjson.Pointer{"rows"}, Items: 1}
+	}},
 	{"in a broken envelope", `{"tool":"t"}`, "SCHEMA SCHEMA /request_id\nSCHEMA SCHEMA /outcome", 0, enveloped},
 }
 
@@ -295,4 +307,31 @@ func FuzzAdapter(f *testing.F) {
 			t.Fatalf("%s became %s", want, got)
 		}
 	})
+}
+
+// A2: what a vendor sends costs time in proportion to its size.
+func TestAdapterHostile(t *testing.T) {
+	for name, raw := range map[string]string{
+		"members without a name":  `{"n":1,"user":{"x":0` + many(`,"k%d":0`, 99_000) + `}}`,
+		"elements that have one":  `{"n":1,"rows":[{}` + many(`,{"id":"%d"}`, 49_000) + `]}`,
+		"elements that have none": `{"n":1,"rows":[{}` + many(`,{"x%d":{"y":1}}`, 33_000) + `]}`,
+		"one long text":           `{"n":1,"state":"` + strings.Repeat("x", 999_999) + `"}`,
+	} {
+		tool := compileTool(t, wide(t, nil))
+		began := time.Now()
+		v := judgeOnce(t, tool, raw, "")
+		took := time.Since(began)
+		t.Logf("%s: %d bytes, %v, accepted %v, %v", name, len(raw), took, v.Accepted, v.Signals)
+		if took > 10*time.Second {
+			t.Errorf("%s: %v", name, took)
+		}
+	}
+}
+
+func many(form string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, form, i)
+	}
+	return b.String()
 }
