@@ -86,8 +86,12 @@ func TestAdapterRead(t *testing.T) {
 	adapted(adapterOf(allFields), openVendor)(t, m)
 	a := mustLoad(t, m).Contracts[0].Result.Adapter
 	want := []AdapterField{
-		{"project_id", "upstream.p", 17, 77}, {"run_id", `"run_" + upstream.r`, 17, 97}, {"state", "upstream.s", 17, 127},
-		{"observed_at", "upstream.o", 17, 152}, {"trace", "upstream.t", 17, 171}, {"message", "upstream.m", 17, 192},
+		{"project_id", "upstream.p", 17, 77},
+		{"run_id", `"run_" + upstream.r`, 17, 97},
+		{"state", "upstream.s", 17, 127},
+		{"observed_at", "upstream.o", 17, 152},
+		{"trace", "upstream.t", 17, 171},
+		{"message", "upstream.m", 17, 192},
 	}
 	if a.Watch != WatchRefuse || a.Schema.File != "vendor.schema.json" || !reflect.DeepEqual(a.Fields, want) {
 		t.Errorf("%+v", a)
