@@ -33,7 +33,7 @@ func valid(schemaText, value []byte) bool {
 	return err == nil && len(failures) == 0
 }
 
-var placeholder = regexp.MustCompile(`"QUESTION: [^"]*"`)
+var placeholder = regexp.MustCompile(`"QUESTION: (?:[^"\\]|\\.)*"`)
 
 // answered is a draft after somebody took every proposal as it is: question lines
 // deleted, blanks filled in.
@@ -44,10 +44,13 @@ func answered(t *testing.T, files map[string][]byte) fstest.MapFS {
 		var out bytes.Buffer
 		for line := range strings.Lines(string(content)) {
 			trimmed := strings.TrimSpace(line)
-			if strings.HasPrefix(trimmed, "# QUESTION") || strings.HasPrefix(trimmed, `"x-question":`) {
+			if strings.HasPrefix(trimmed, "# QUESTION") || strings.HasPrefix(trimmed, `"x-question": "`) {
 				continue
 			}
-			out.WriteString(placeholder.ReplaceAllString(line, `"answered"`))
+			if strings.HasSuffix(name, ".yaml") {
+				line = placeholder.ReplaceAllString(line, `"answered"`)
+			}
+			out.WriteString(line)
 		}
 		if strings.HasSuffix(name, ".json") && !json.Valid(out.Bytes()) {
 			t.Fatalf("%s is no JSON after its questions are deleted:\n%s", name, out.Bytes())

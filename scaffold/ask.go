@@ -1,6 +1,9 @@
 package scaffold
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // questionKeyword is the annotation that package contract refuses.
 const questionKeyword = "x-question"
@@ -18,20 +21,20 @@ func ask(o *object, question string) {
 	o.names = append([]string{questionKeyword}, o.names...)
 }
 
-// questionsIn lists the questions of a schema, in its order.
-func questionsIn(v any) []string {
+// questionsIn lists the questions of a schema with their places, in its order.
+func questionsIn(v any, at string) []string {
 	var out []string
 	switch v := v.(type) {
 	case []any:
-		for _, e := range v {
-			out = append(out, questionsIn(e)...)
+		for i, e := range v {
+			out = append(out, questionsIn(e, at+"/"+strconv.Itoa(i))...)
 		}
 	case *object:
 		for _, name := range v.names {
-			if name == questionKeyword {
-				out = append(out, text(v.at[name]))
+			if q, ok := v.at[name].(string); ok && name == questionKeyword {
+				out = append(out, "#"+at+": "+q)
 			} else {
-				out = append(out, questionsIn(v.at[name])...)
+				out = append(out, questionsIn(v.at[name], at+"/"+escape(name))...)
 			}
 		}
 	}

@@ -313,5 +313,5 @@ func pick(v any, tree *object) any {
 		}
 		return out
 	}
-	return nil
+	return null{} // a scalar where members are named: only that it is there is told
 }

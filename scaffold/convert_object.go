@@ -101,6 +101,14 @@ func (c *converter) values(o, out *object) {
 // members converts everything about objects, and closes them.
 func (c *converter) members(o, out *object, types []string, open bool) {
 	mayBeObject := slices.Contains(types, "object") || len(types) == 0
+	if !mayBeObject {
+		for _, name := range []string{"required", "properties", "additionalProperties"} {
+			if o.has(name) {
+				c.dropped[name+" of what is no object"]++
+			}
+		}
+		o = o.without("required", "properties", "additionalProperties", "patternProperties", "dependentRequired")
+	}
 	c.required(o, out)
 	properties := asObject(o.get("properties"))
 	if properties != nil && len(properties.names) > 0 {
@@ -119,6 +127,7 @@ func (c *converter) members(o, out *object, types []string, open bool) {
 	switch {
 	case open || !mayBeObject || o.has("const") || o.has("enum"):
 	case composed && branches:
+		c.requiredKnown(out)
 		out.set("unevaluatedProperties", false)
 	case composed: // each branch closes itself
 	case len(types) > 0:
@@ -134,15 +143,22 @@ func (c *converter) required(o, out *object) {
 	}
 }
 
-// requiredKnown describes members that are required and described nowhere.
+// requiredKnown describes members that are required, by the object itself or by a
+// branch that applies in place, and described nowhere.
 func (c *converter) requiredKnown(out *object) {
-	for _, name := range texts(list(out.get("required"))) {
-		p := asObject(out.get("properties"))
-		if p == nil {
-			p = newObject()
-			out.set("properties", p)
-		}
-		if !p.has(name) {
+	here := placeOf(nil, out)
+	names := here.names()
+	for _, part := range here.parts {
+		for _, name := range texts(list(part.get("required"))) {
+			if slices.Contains(names, name) {
+				continue
+			}
+			names = append(names, name)
+			p := asObject(out.get("properties"))
+			if p == nil {
+				p = newObject()
+				out.set("properties", p)
+			}
 			p.set(name, unknownValue("The source requires this member and does not describe it; what is it?"))
 		}
 	}

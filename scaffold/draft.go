@@ -141,11 +141,11 @@ func draft(s source, o Options) (*Draft, error) {
 	for _, q := range w.asked {
 		d.Questions = append(d.Questions, "contract.yaml: "+q)
 	}
-	for _, q := range questionsIn(result) {
-		d.Questions = append(d.Questions, "result.schema.json: "+q)
+	for _, q := range questionsIn(result, "") {
+		d.Questions = append(d.Questions, "result.schema.json"+q)
 	}
-	for _, q := range questionsIn(arguments) {
-		d.Questions = append(d.Questions, "arguments.schema.json: "+q)
+	for _, q := range questionsIn(arguments, "") {
+		d.Questions = append(d.Questions, "arguments.schema.json"+q)
 	}
 	d.Notes = slices.Concat(s.notes, prefixed("result: ", results.notes()), prefixed("arguments: ", args.notes()), w.notes)
 	return d, nil

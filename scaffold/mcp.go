@@ -58,7 +58,7 @@ func FromMCP(src []byte, name string, o Options) (*Draft, error) {
 }
 
 // mcpEffect proposes an effect from hints that nobody vouches for: only a tool that
-// claims to read is proposed as reading.
+// claims to read, and not to destroy, is proposed as reading.
 func mcpEffect(hints *object) (effect, why string) {
 	var said []string
 	for _, name := range []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} {
@@ -71,7 +71,7 @@ func mcpEffect(hints *object) (effect, why string) {
 		claims = strings.Join(said, ", ")
 	}
 	why = "the server says " + claims + ", and nobody vouches for it. What does the tool do?"
-	if isTrue(hints.get("readOnlyHint")) {
+	if isTrue(hints.get("readOnlyHint")) && !isTrue(hints.get("destructiveHint")) {
 		return string(contract.ReadOnly), why
 	}
 	return string(contract.SideEffect), why

@@ -33,6 +33,10 @@ func FromOpenAPI(src []byte, operation string, o Options) (*Draft, error) {
 	if !strings.HasPrefix(doc.OpenAPI, "3.") {
 		return nil, errors.New("the document does not say openapi: 3.x; Swagger 2.0 is not read")
 	}
+	return fromDocument(doc, operation, o)
+}
+
+func fromDocument(doc *openapi3.T, operation string, o Options) (*Draft, error) {
 	op, err := findOperation(doc, operation)
 	if err != nil {
 		return nil, err

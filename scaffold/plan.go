@@ -30,7 +30,9 @@ type plan struct {
 	// optional are members that nothing requires and that are not given.
 	optional []string
 	// loose are objects in which nothing is required, so that all of them is proposed.
-	loose  []string
+	loose []string
+	// mixed says that nothing could be chosen, so that the whole payload is proposed.
+	mixed  bool
 	trail  []*object
 	visits int
 }
@@ -39,10 +41,30 @@ type plan struct {
 func newPlan(root *object) *plan {
 	p := &plan{root: root}
 	if !p.visit("", placeOf(root, root)) {
-		p.notGiven = nil
-		p.leaf("", placeOf(root, root))
+		p.notGiven, p.optional, p.visits = nil, nil, 0
+		p.mixed = true
+		p.fields = append(p.fields, "")
+		p.whole("", placeOf(root, root))
 	}
 	return p
+}
+
+// whole bounds everything at and below a place that is given whole, and declares its
+// texts. What it cannot follow to the end is left for the lint to refuse.
+func (p *plan) whole(at string, here place) {
+	if p.visits++; p.visits > maxVisits || strings.Count(at, "/") > maxPlanDepth || len(here.parts) == 0 {
+		return
+	}
+	p.bound(here, leafName(at))
+	if here.free() {
+		p.texts = append(p.texts, at)
+	}
+	if here.may("array") {
+		p.whole(at+"/*", here.element(p.root))
+	}
+	for _, name := range here.names() {
+		p.whole(at+"/"+escape(name), here.member(p.root, name))
+	}
 }
 
 // visit proposes what is given at and below a place, and reports whether anything is.
@@ -84,6 +106,12 @@ func (p *plan) members(at string, here place) bool {
 	loose := len(names) > 0 && !slices.ContainsFunc(names, here.requires)
 	for _, name := range names {
 		below := at + "/" + escape(name)
+		if name == "*" { // in a pointer it would mean every element
+			if here.requires(name) {
+				p.withhold(below, "its name is that of every element of a list; can the vendor rename it?")
+			}
+			continue
+		}
 		if here.requires(name) {
 			given = p.visit(below, here.member(p.root, name)) || given
 			continue
@@ -124,7 +152,11 @@ func (p *plan) elements(at string, here place) bool {
 // leaf gives a place with everything below it, which is an array at most.
 func (p *plan) leaf(at string, here place) {
 	p.fields = append(p.fields, at)
-	p.bound(here, leafName(at))
+	name := leafName(at)
+	if at == "" {
+		name = "id" // the reply itself: a contract has to show that an empty one is refused
+	}
+	p.bound(here, name)
 	if here.free() {
 		p.texts = append(p.texts, at)
 	}

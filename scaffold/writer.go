@@ -251,6 +251,9 @@ func (w *writer) resultKey(b *strings.Builder) {
 		}
 	}
 	b.WriteString(w.question(2, "does the agent need all of these for its decision?%s", optional))
+	if w.plan.mixed {
+		b.WriteString(w.question(2, "the source has several shapes of reply, or none of its own, so the whole is given. Which shape is it?"))
+	}
 	for _, at := range w.plan.loose {
 		b.WriteString(w.question(2, "nothing in %q is required by the source. Which members must be there (required in the schema)?", at))
 	}
