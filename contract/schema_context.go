@@ -89,15 +89,28 @@ func newContexts(g *graph) *contexts {
 	}
 }
 
-func (c *contexts) root() *context { return c.of([]applied{{c.g.root, sure}}) }
+// spend counts steps of a walk that is repeated at many contexts; false means that
+// the budget is used up and the walk must end.
+func (c *contexts) spend(n int) bool {
+	c.steps += n
+	c.exhausted = c.exhausted || c.steps > maxSteps
+	return !c.exhausted
+}
+
+// root returns the context of the whole value; there always is one.
+func (c *contexts) root() *context { return c.context([]applied{{c.g.root, sure}}) }
 
 // of returns the context of these entries, nil where there are none or the budget is
 // used up.
 func (c *contexts) of(entries []applied) *context {
-	if len(entries) == 0 {
+	if len(entries) == 0 || !c.spend(len(entries)) {
 		return nil
 	}
-	entries = strongest(entries)
+	return c.context(strongest(entries))
+}
+
+// context makes the context of sorted entries, or finds it.
+func (c *contexts) context(entries []applied) *context {
 	key := make([]byte, 0, 4*len(entries))
 	for _, e := range entries {
 		key = binary.AppendUvarint(key, uint64(e.to))
@@ -105,10 +118,6 @@ func (c *contexts) of(entries []applied) *context {
 	}
 	if x, ok := c.known[string(key)]; ok {
 		return x
-	}
-	if c.steps > maxSteps {
-		c.exhausted = true
-		return nil
 	}
 	x := &context{id: len(c.known), entries: entries, children: map[string][]applied{}}
 	c.known[string(key)] = x
@@ -228,8 +237,8 @@ func (c *contexts) step(x *context, token string, index bool) *context {
 	return c.member(x, token)
 }
 
-// find follows a pointer from the root. bad is the number of tokens that the schema
-// knows; x is nil where that is not all.
+// find follows a pointer from the root. known is the number of tokens that the schema
+// knows, and last the context they lead to; x is nil where that is not all.
 func (c *contexts) find(p strictjson.Pointer, index bool) (x, last *context, known int) {
 	last = c.root()
 	for i, token := range p {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hallmark-gate/hallmark/validators/format"
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
 )
 
@@ -45,28 +46,47 @@ var failureTable = []struct{ name, schema, instance, want string }{
 	{"missing member has its own pointer", `{"required":["b","a"]}`, `{}`, "/b required /required\n/a required /required"},
 	{"missing name is escaped", `{"required":["a/b~c"]}`, `{}`, "/a~1b~0c required /required"},
 	{"unexpected member", `{"properties":{"a":true},"additionalProperties":false}`, `{"a":1,"x":2}`, "/x additionalProperties /additionalProperties"},
-	{"unexpected members in the order of the input", `{"additionalProperties":false}`, `{"z":1,"a":2,"m":3}`,
-		"/z additionalProperties /additionalProperties\n/a additionalProperties /additionalProperties\n/m additionalProperties /additionalProperties"},
-	{"unevaluated member behind a reference", `{"$defs":{"b":{"properties":{"a":true}}},"$ref":"#/$defs/b","unevaluatedProperties":false}`, `{"a":1,"x":2}`,
-		"/x unevaluatedProperties /unevaluatedProperties"},
-	{"a failing base does not make its members unexpected", `{"allOf":[{"properties":{"a":true,"b":{"type":"string"}}}],"unevaluatedProperties":false}`, `{"x":0,"a":1,"b":2}`,
-		"/x unevaluatedProperties /unevaluatedProperties\n/b type /allOf/0/properties/b/type"},
+	{
+		"unexpected members in the order of the input", `{"additionalProperties":false}`, `{"z":1,"a":2,"m":3}`,
+		"/z additionalProperties /additionalProperties\n/a additionalProperties /additionalProperties\n/m additionalProperties /additionalProperties",
+	},
+	{
+		"unevaluated member behind a reference", `{"$defs":{"b":{"properties":{"a":true}}},"$ref":"#/$defs/b","unevaluatedProperties":false}`, `{"a":1,"x":2}`,
+		"/x unevaluatedProperties /unevaluatedProperties",
+	},
+	{
+		"a failing base does not make its members unexpected", `{"allOf":[{"properties":{"a":true,"b":{"type":"string"}}}],"unevaluatedProperties":false}`, `{"x":0,"a":1,"b":2}`,
+		"/x unevaluatedProperties /unevaluatedProperties\n/b type /allOf/0/properties/b/type",
+	},
 	{"member that is false", `{"properties":{"a":false}}`, `{"a":1}`, "/a properties /properties/a"},
 	{"root false", `false`, `1`, "false"},
 	{"false behind a reference", `{"$defs":{"n":false},"properties":{"a":{"$ref":"#/$defs/n"}}}`, `{"a":1}`, "/a $ref /$defs/n"},
 	{"unevaluated items", `{"prefixItems":[true],"unevaluatedItems":false}`, `[1,2]`, "/1 unevaluatedItems /unevaluatedItems"},
 	{"items behind the prefix", `{"prefixItems":[true],"items":{"type":"string"}}`, `[1,2]`, "/1 type /items/type"},
-	{"in the order of the input, not of the schema", `{"properties":{"a":{"type":"string"},"b":{"type":"string"}}}`, `{"b":1,"a":1}`,
-		"/b type /properties/b/type\n/a type /properties/a/type"},
-	{"same place by schema path", `{"minLength":5,"pattern":"^b","allOf":[{"pattern":"^c"}]}`, `"a"`,
-		"pattern /allOf/0/pattern\nminLength /minLength\npattern /pattern"},
+	{
+		"in the order of the input, not of the schema", `{"properties":{"a":{"type":"string"},"b":{"type":"string"}}}`, `{"b":1,"a":1}`,
+		"/b type /properties/b/type\n/a type /properties/a/type",
+	},
+	{
+		"same place by schema path", `{"minLength":5,"pattern":"^b","allOf":[{"pattern":"^c"}]}`, `"a"`,
+		"pattern /allOf/0/pattern\nminLength /minLength\npattern /pattern",
+	},
 	{"the path after references, once", `{"$defs":{"s":{"type":"string"}},"allOf":[{"$ref":"#/$defs/s"},{"$ref":"#/$defs/s"}]}`, `1`, "type /$defs/s/type"},
-	{"missing before what stands inside", `{"required":["z"],"properties":{"a":{"type":"string"}}}`, `{"a":1}`, "/z required /required\n/a type /properties/a/type"},
+	{"missing where its object ends", `{"required":["z"],"properties":{"a":{"type":"string"}}}`, `{"a":1}`, "/a type /properties/a/type\n/z required /required"},
 	{"no pattern over what is too long", `{"maxLength":1,"pattern":"^b"}`, `"aa"`, "maxLength /maxLength"},
-	{"at most five, the first ones", `{"properties":{"late":{"items":{"type":"string"}}},"additionalProperties":{"type":"string"}}`, `{"late":[1,2,3,4,5,6],"x":1}`,
-		"/late/0 type /properties/late/items/type\n/late/1 type /properties/late/items/type\n/late/2 type /properties/late/items/type\n/late/3 type /properties/late/items/type\n/late/4 type /properties/late/items/type"},
-	{"an early one found late", `{"properties":{"late":{"items":{"type":"string"}}},"unevaluatedProperties":false}`, `{"x":1,"late":[1,2,3,4,5,6],"y":1}`,
-		"/x unevaluatedProperties /unevaluatedProperties\n/late/0 type /properties/late/items/type\n/late/1 type /properties/late/items/type\n/late/2 type /properties/late/items/type\n/late/3 type /properties/late/items/type"},
+	{
+		"at most five, the first ones", `{"properties":{"late":{"items":{"type":"string"}}},"additionalProperties":{"type":"string"}}`, `{"late":[1,2,3,4,5,6],"x":1}`,
+		"/late/0 type /properties/late/items/type\n/late/1 type /properties/late/items/type\n/late/2 type /properties/late/items/type\n/late/3 type /properties/late/items/type\n/late/4 type /properties/late/items/type",
+	},
+	{
+		"an early one found late", `{"properties":{"late":{"items":{"type":"string"}}},"unevaluatedProperties":false}`, `{"x":1,"late":[1,2,3,4,5,6],"y":1}`,
+		"/x unevaluatedProperties /unevaluatedProperties\n/late/0 type /properties/late/items/type\n/late/1 type /properties/late/items/type\n/late/2 type /properties/late/items/type\n/late/3 type /properties/late/items/type",
+	},
+	{
+		"earlier ones found when there are five already", `{"allOf":[{"prefixItems":[true,true,true],"items":{"type":"string"}},{"prefixItems":[{"minimum":2},{"minimum":2},{"minimum":2}]}]}`, `[1,1,1,1,1,1,1,1]`,
+		"/0 minimum /allOf/1/prefixItems/0/minimum\n/1 minimum /allOf/1/prefixItems/1/minimum\n/2 minimum /allOf/1/prefixItems/2/minimum\n/3 type /allOf/0/items/type\n/4 type /allOf/0/items/type",
+	},
+	{"a union that fails leaves no member unexpected", `{"anyOf":[{"required":["x"],"properties":{"a":true}}],"unevaluatedProperties":false}`, `{"a":1}`, "anyOf /anyOf"},
 	{"property names", `{"propertyNames":{"pattern":"^[a-z]+$"}}`, `{"ok":1,"NO":2}`, "/NO propertyNames /propertyNames"},
 	{"property names of the right item", `{"items":{"propertyNames":{"maxLength":1}}}`, `[{"bad":1},{"o":1}]`, "/0/bad propertyNames /items/propertyNames"},
 	{"dependent required", `{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, "/b dependentRequired /dependentRequired/a"},
@@ -77,10 +97,14 @@ var failureTable = []struct{ name, schema, instance, want string }{
 	{"unique items", `{"properties":{"a":{"uniqueItems":true}}}`, `{"a":[1,1.0]}`, "/a uniqueItems /properties/a/uniqueItems"},
 	{"then", `{"if":{"required":["a"]},"then":{"required":["b"]},"else":{"required":["c"]}}`, `{"a":1}`, "/b required /then/required"},
 	{"else", `{"if":{"required":["a"]},"then":{"required":["b"]},"else":{"required":["c"]}}`, `{}`, "/c required /else/required"},
-	{"numbers", `{"items":{"minimum":2,"exclusiveMaximum":4,"multipleOf":2}}`, `[1,4,2.0]`,
-		"/0 minimum /items/minimum\n/0 multipleOf /items/multipleOf\n/1 exclusiveMaximum /items/exclusiveMaximum"},
-	{"counts", `{"minItems":2,"prefixItems":[{"minProperties":2},{"maxProperties":0}],"maxItems":2}`, `[{"a":1},{"a":1},1]`,
-		"maxItems /maxItems\n/0 minProperties /prefixItems/0/minProperties\n/1 maxProperties /prefixItems/1/maxProperties"},
+	{
+		"numbers", `{"items":{"minimum":2,"exclusiveMaximum":4,"multipleOf":2}}`, `[1,4,2.0]`,
+		"/0 minimum /items/minimum\n/0 multipleOf /items/multipleOf\n/1 exclusiveMaximum /items/exclusiveMaximum",
+	},
+	{
+		"counts", `{"minItems":2,"prefixItems":[{"minProperties":2},{"maxProperties":0}],"maxItems":2}`, `[{"a":1},{"a":1},1]`,
+		"maxItems /maxItems\n/0 minProperties /prefixItems/0/minProperties\n/1 maxProperties /prefixItems/1/maxProperties",
+	},
 	{"type alone, not what follows from it", `{"type":"string","minimum":5,"enum":["a"]}`, `1`, "type /type"},
 	{"pattern properties", `{"patternProperties":{"^x/":{"type":"string"}}}`, `{"x/1":1}`, "/x~11 type /patternProperties/^x~1/type"},
 
@@ -91,13 +115,23 @@ var failureTable = []struct{ name, schema, instance, want string }{
 	{"union: no discriminator there", envelope, `{"data":{}}`, "oneOf /oneOf"},
 	{"union: wrong type", envelope, `[]`, "oneOf /oneOf"},
 	{"union without discriminator", `{"properties":{"u":{"anyOf":[{"type":"string"},{"required":["a"],"type":"object"}]}}}`, `{"u":{}}`, "/u anyOf /properties/u/anyOf"},
-	{"union beside null", `{"anyOf":[{"properties":{"k":{"const":1}},"required":["k","a"],"type":"object"},{"properties":{"k":{"const":2}},"required":["k"],"type":"object"},{"type":"null"}]}`,
-		`{"k":1.0}`, "/a required /anyOf/0/required"},
-	{"union with a branch that anything may choose", `{"anyOf":[{"properties":{"k":{"const":1},"a":{"type":"string"}},"required":["k"]},{"properties":{"k":{"const":2}},"required":["k"]},{"required":["never"]}]}`,
-		`{"k":1,"a":1}`, "/a type /anyOf/0/properties/a/type"},
+	{
+		"union beside null", `{"anyOf":[{"properties":{"k":{"const":1}},"required":["k","a"],"type":"object"},{"properties":{"k":{"const":2}},"required":["k"],"type":"object"},{"type":"null"}]}`,
+		`{"k":1.0}`, "/a required /anyOf/0/required",
+	},
+	{
+		"union with a branch that anything may choose", `{"anyOf":[{"properties":{"k":{"const":1},"a":{"type":"string"}},"required":["k"]},{"properties":{"k":{"const":2}},"required":["k"]},{"required":["never"]}]}`,
+		`{"k":1,"a":1}`, "/a type /anyOf/0/properties/a/type",
+	},
 	{"union: two match", `{"oneOf":[{"type":"integer"},{"minimum":1}]}`, `2`, "oneOf /oneOf"},
-	{"union: the best member chooses, another is wrong", `{"oneOf":[{"properties":{"v":{"const":1},"k":{"const":"a"}},"required":["k","v"]},{"properties":{"v":{"const":1},"k":{"const":"b"}},"required":["k","v"]}]}`,
-		`{"v":2,"k":"b"}`, "/v const /oneOf/1/properties/v/const"},
+	{
+		"union: a member that all branches share does not choose", `{"oneOf":[{"properties":{"v":{"const":1},"z":{"const":"a"},"x":{"type":"string"}},"required":["z","v"]},{"properties":{"v":{"const":1}},"required":["v","never"]}]}`,
+		`{"v":1,"z":"a","x":1}`, "oneOf /oneOf",
+	},
+	{
+		"union: the best member chooses, another is wrong", `{"oneOf":[{"properties":{"v":{"const":1},"k":{"const":"a"}},"required":["k","v"]},{"properties":{"v":{"const":1},"k":{"const":"b"}},"required":["k","v"]}]}`,
+		`{"v":2,"k":"b"}`, "/v const /oneOf/1/properties/v/const",
+	},
 }
 
 // A17
@@ -118,7 +152,7 @@ func TestFailuresOfAPart(t *testing.T) {
 	whole := parse(t, `{"data":{"n":"x"}}`)
 	s := mustCompile(t, `{"properties":{"n":{"type":"integer"}},"required":["m"]}`, Options{})
 	got, err := s.Validate(context.Background(), whole.Member("data"))
-	if want := "/m required /required\n/n type /properties/n/type"; err != nil || show(got) != want {
+	if want := "/n type /properties/n/type\n/m required /required"; err != nil || show(got) != want {
 		t.Errorf("%v, got\n%s", err, show(got))
 	}
 }
@@ -166,6 +200,9 @@ var verdictTable = []struct {
 	{"065 unique by value", `{"uniqueItems":true}`, `[{"a":1,"b":2},{"b":2.0,"a":10e-1}]`, false},
 	{"065 unique kinds", `{"uniqueItems":true}`, `[0,false,null,"","0",[],{},"false",[0]]`, true},
 	{"unique: parts that run together", `{"uniqueItems":true}`, `[["a","b"],["ab"],["a\u0004b"],["a",["b"]],[["a"],"b"]]`, true},
+	{"unique: parts that run together, evenly", `{"uniqueItems":true}`, `[["a\u0004b","c"],["a","b\u0004c"]]`, true},
+	{"unique: zeros", `{"uniqueItems":true}`, `[0,-0.0]`, false},
+	{"unique: zeros with exponents", `{"uniqueItems":true}`, `[0e5,0]`, false},
 	{"unique: sign and scale", `{"uniqueItems":true}`, `[1,-1,10,0.1,1e10,1e-10,100]`, true},
 	{"069 siblings of a reference count", `{"$defs":{"s":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/s","maxLength":2}}}`, `{"a":"abcd"}`, false},
 	{"bounds beyond an int", `{"maxLength":18446744073709551616,"minLength":0}`, `"abc"`, true},
@@ -198,7 +235,7 @@ func TestVerdicts(t *testing.T) {
 
 // A12. Formats are our own, asserted, and refused where there is no check.
 func TestFormats(t *testing.T) {
-	if _, known := lookupFormat("date-time"); !known {
+	if _, known := format.Lookup("date-time"); !known {
 		t.Skip("package format is not linked in: formats_standin.go stands for it")
 	}
 	if err := SelfTest(); err != nil {
