@@ -19,18 +19,20 @@ import (
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
 )
 
-// valid judges by the engine of the service, as the command does.
-func valid(schemaText, value []byte) bool {
-	s, err := schema.Compile(map[string][]byte{"s.json": schemaText}, "s.json", schema.Options{})
+// engine judges by the engine of the service, as the command does.
+func engine(source []byte) func([]byte) bool {
+	s, err := schema.Compile(map[string][]byte{"s.json": source}, "s.json", schema.Options{})
 	if err != nil {
-		return false
+		return nil
 	}
-	v, err := strictjson.Parse(value, strictjson.Ceilings())
-	if err != nil {
-		return false
+	return func(value []byte) bool {
+		v, err := strictjson.Parse(value, strictjson.Ceilings())
+		if err != nil {
+			return false
+		}
+		failures, err := s.Validate(context.Background(), v)
+		return err == nil && len(failures) == 0
 	}
-	failures, err := s.Validate(context.Background(), v)
-	return err == nil && len(failures) == 0
 }
 
 var placeholder = regexp.MustCompile(`"QUESTION: (?:[^"\\]|\\.)*"`)

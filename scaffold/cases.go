@@ -141,9 +141,9 @@ func (w *writer) emptyID() caseFile {
 	slices.SortStableFunc(fields, func(a, b string) int {
 		return strings.Compare(fmt.Sprint(!identifies(leafName(a))), fmt.Sprint(!identifies(leafName(b))))
 	})
-	for _, at := range fields {
+	for _, at := range fields[:min(len(fields), maxTries)] {
 		place, changed, ok := w.changed(at, "")
-		if !ok || w.Valid == nil && !w.refusesEmpty(at) || !w.refused(changed) {
+		if !ok || w.conforms == nil && !w.refusesEmpty(at) || !w.refused(changed) {
 			continue
 		}
 		return w.bySchema("empty-id-"+caseName(at), "An empty value.", changed, place)
@@ -183,7 +183,8 @@ func (w *writer) duplicateMember() caseFile {
 // tooLong exceeds the bound of a given string or array; where there is none, that of
 // all strings.
 func (w *writer) tooLong() caseFile {
-	for _, at := range append(slices.Clone(w.plan.fields), w.plan.texts...) {
+	places := append(slices.Clone(w.plan.fields), w.plan.texts...)
+	for _, at := range places[:min(len(places), 4*maxTries)] {
 		for _, o := range w.at(at).parts {
 			most, bounded := count(o.get("maxLength"))
 			if !isString(o) || o.has("enum") || o.has("const") || !bounded && !machine(o) || most >= min(w.chars, 5000) {

@@ -24,6 +24,8 @@ type converter struct {
 
 	defs    *object           // converted $defs
 	named   map[string]string // names in $defs, by $ref
+	taken   map[string]bool   // the names in named
+	twice   map[string]int    // how often a name was wanted again
 	waiting []string          // $refs whose target is still to be converted
 	inside  map[string]bool   // $refs that are being written out in place
 	dropped map[string]int    // keywords that were left out, and how often
@@ -34,6 +36,7 @@ type converter struct {
 func newConverter(lookup func(string) any, plainRefs bool) *converter {
 	return &converter{
 		lookup: lookup, plainRefs: plainRefs, defs: newObject(), named: map[string]string{},
+		taken: map[string]bool{}, twice: map[string]int{},
 		inside: map[string]bool{}, dropped: map[string]int{}, noted: map[string]bool{},
 	}
 }
@@ -176,11 +179,11 @@ func (c *converter) name(ref string) string {
 		base = "part"
 	}
 	name := base
-	taken := func(n string) bool { return slices.Contains(slices.Collect(maps.Values(c.named)), n) }
-	for i := 2; taken(name); i++ {
-		name = fmt.Sprintf("%s_%d", base, i)
+	for c.taken[name] {
+		c.twice[base]++
+		name = fmt.Sprintf("%s_%d", base, c.twice[base]+1)
 	}
-	c.named[ref] = name
+	c.named[ref], c.taken[name] = name, true
 	c.waiting = append(c.waiting, ref)
 	return name
 }
@@ -246,6 +249,9 @@ func (c *converter) flatten(o *object, deep int) (merged *object, ok bool) {
 	}
 	parts := []*object{o.without("allOf")}
 	for _, b := range branches {
+		if c.steps++; c.steps > maxSubschemas {
+			return nil, false
+		}
 		part := asObject(b)
 		for hops := 0; part != nil && part.has("$ref"); hops++ {
 			if describes(part.without("$ref")) && !c.plainRefs || hops > 8 {
@@ -281,10 +287,11 @@ func (c *converter) merge(parts []*object) (*object, bool) {
 				}
 			case "properties":
 				for _, p := range asObject(v).members() {
-					if old := properties.get(p); old != nil && !equal(old, v.(*object).at[p]) {
+					old, new := properties.get(p), v.(*object).at[p]
+					if old != nil && !c.same(old, new) {
 						return nil, false
 					}
-					properties.set(p, v.(*object).at[p])
+					properties.set(p, new)
 				}
 			case "required":
 				required = append(required, texts(list(v))...)
@@ -314,6 +321,17 @@ func (c *converter) merge(parts []*object) (*object, bool) {
 		out.set("required", anys(texts(anys(required))))
 	}
 	return out.set("properties", properties), true
+}
+
+// same compares what two branches say of one member. Work is counted, since a $ref
+// can bring the same large member again and again.
+func (c *converter) same(a, b any) bool {
+	if o := asObject(a); o != nil && o == asObject(b) {
+		return true
+	}
+	one := compact(a)
+	c.steps += 1 + len(one)/64
+	return c.steps <= maxSubschemas && one == compact(b)
 }
 
 // members returns the names of an object's members; o may be nil.

@@ -147,13 +147,16 @@ func (c *converter) required(o, out *object) {
 // branch that applies in place, and described nowhere.
 func (c *converter) requiredKnown(out *object) {
 	here := placeOf(nil, out)
-	names := here.names()
+	described := map[string]bool{}
+	for _, name := range here.names() {
+		described[name] = true
+	}
 	for _, part := range here.parts {
 		for _, name := range texts(list(part.get("required"))) {
-			if slices.Contains(names, name) {
+			if described[name] {
 				continue
 			}
-			names = append(names, name)
+			described[name] = true
 			p := asObject(out.get("properties"))
 			if p == nil {
 				p = newObject()

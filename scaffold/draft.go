@@ -17,9 +17,11 @@ type Options struct {
 	Tool string
 	// Effect is read_only or side_effect; "" proposes one and asks.
 	Effect string
-	// Valid reports whether a JSON value conforms to a schema that stands alone. Where
-	// it is nil, examples of the source are not used and no made-up value is checked.
-	Valid func(schema, value []byte) bool
+	// Compile returns what reports whether a JSON value conforms to a schema that stands
+	// alone, or nil for a schema that cannot be compiled. Where Compile is nil, or what
+	// it returns, examples of the source are not used and no made-up value is checked.
+	// It is called once for a draft.
+	Compile func(schema []byte) (valid func(value []byte) bool)
 }
 
 // Draft is the first version of a contract, with what is still to be answered. It is
@@ -35,6 +37,9 @@ type Draft struct {
 	// Notes are what was changed or left out without a question.
 	Notes []string
 }
+
+// wide is the number of given places beyond which a draft says that they are many.
+const wide = 30
 
 // ErrExists is wrapped by [Draft.Write] where it would overwrite a file.
 var ErrExists = errors.New("already there")
@@ -146,6 +151,9 @@ func draft(s source, o Options) (*Draft, error) {
 	}
 	for _, q := range questionsIn(arguments, "") {
 		d.Questions = append(d.Questions, "arguments.schema.json"+q)
+	}
+	if n := len(w.plan.fields); n > wide {
+		w.notes = append(w.notes, fmt.Sprintf("the reply is wide: %d places would reach the agent. Give what its decision needs; an adapter that copies just that keeps the vendor's changes outside", n))
 	}
 	d.Notes = slices.Concat(s.notes, prefixed("result: ", results.notes()), prefixed("arguments: ", args.notes()), w.notes)
 	return d, nil

@@ -36,7 +36,7 @@ func TestFromMCP(t *testing.T) {
 		{"list_users", "read_only"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d, err := scaffold.FromMCP(src, c.name, scaffold.Options{Valid: valid})
+			d, err := scaffold.FromMCP(src, c.name, scaffold.Options{Compile: engine})
 			if err != nil {
 				t.Fatal(err)
 			}

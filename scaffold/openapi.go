@@ -28,7 +28,7 @@ func FromOpenAPI(src []byte, operation string, o Options) (*Draft, error) {
 	}
 	doc, err := openapi3.NewLoader().LoadFromData(src)
 	if err != nil {
-		return nil, fmt.Errorf("the document is not OpenAPI 3: %.300s", err)
+		return nil, fmt.Errorf("the document is not OpenAPI 3: %s", oneLine(err.Error()))
 	}
 	if !strings.HasPrefix(doc.OpenAPI, "3.") {
 		return nil, errors.New("the document does not say openapi: 3.x; Swagger 2.0 is not read")
@@ -239,7 +239,7 @@ func (s *source) body(op foundOperation, properties *object, required *[]any) er
 func fragment(part any) (any, error) {
 	b, err := json.Marshal(part)
 	if err != nil {
-		return nil, fmt.Errorf("the document cannot be read: %.200s", err)
+		return nil, fmt.Errorf("the document cannot be read: %s", oneLine(err.Error()))
 	}
 	v, err := parse(b)
 	if err != nil {

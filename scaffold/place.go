@@ -94,22 +94,22 @@ func (p place) may(kind string) bool { return slices.Contains(p.types(), kind) }
 
 // names returns the members that some part names, in order.
 func (p place) names() []string {
-	var out []string
+	var out []any
 	for _, o := range p.parts {
-		for _, name := range asObject(o.get("properties")).members() {
-			if !slices.Contains(out, name) {
-				out = append(out, name)
-			}
+		out = append(out, anys(asObject(o.get("properties")).members())...)
+	}
+	return texts(out)
+}
+
+// required returns the members that some part requires.
+func (p place) required() map[string]bool {
+	out := map[string]bool{}
+	for _, o := range p.parts {
+		for _, name := range texts(list(o.get("required"))) {
+			out[name] = true
 		}
 	}
 	return out
-}
-
-// requires reports whether some part requires a member.
-func (p place) requires(name string) bool {
-	return slices.ContainsFunc(p.parts, func(o *object) bool {
-		return slices.Contains(texts(list(o.get("required"))), name)
-	})
 }
 
 // member returns what is said of a member.

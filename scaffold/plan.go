@@ -102,17 +102,17 @@ func (p *plan) members(at string, here place) bool {
 	p.trail = append(p.trail, here.parts...)
 	defer func() { p.trail = p.trail[:depth] }()
 	before, given := len(p.notGiven), false
-	names := here.names()
-	loose := len(names) > 0 && !slices.ContainsFunc(names, here.requires)
+	names, required := here.names(), here.required()
+	loose := len(names) > 0 && !slices.ContainsFunc(names, func(n string) bool { return required[n] })
 	for _, name := range names {
 		below := at + "/" + escape(name)
 		if name == "*" { // in a pointer it would mean every element
-			if here.requires(name) {
+			if required[name] {
 				p.withhold(below, "its name is that of every element of a list; can the vendor rename it?")
 			}
 			continue
 		}
-		if here.requires(name) {
+		if required[name] {
 			given = p.visit(below, here.member(p.root, name)) || given
 			continue
 		}

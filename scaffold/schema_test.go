@@ -68,7 +68,7 @@ var sources = []struct {
 func TestFromSchema(t *testing.T) {
 	for _, c := range sources {
 		t.Run(c.line, func(t *testing.T) {
-			d, err := scaffold.FromSchema([]byte(c.schema), scaffold.Options{Tool: "t", Valid: valid})
+			d, err := scaffold.FromSchema([]byte(c.schema), scaffold.Options{Tool: "t", Compile: engine})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +98,7 @@ func TestExamples(t *testing.T) {
 		{"extra member", `{"id":"run-7","n":3,"x":1}`, `"n": 1`},
 	} {
 		src := `{"type":"object","required":["id","n"],"properties":{"id":{"type":"string"},"n":{"type":"integer"}},"examples":[` + c.example + `]}`
-		d, err := scaffold.FromSchema([]byte(src), scaffold.Options{Tool: "t", Valid: valid})
+		d, err := scaffold.FromSchema([]byte(src), scaffold.Options{Tool: "t", Compile: engine})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestDeterministic(t *testing.T) {
 	}
 	var first *scaffold.Draft
 	for range 5 {
-		d, err := scaffold.FromOpenAPI(src, "tickets/get", scaffold.Options{Valid: valid})
+		d, err := scaffold.FromOpenAPI(src, "tickets/get", scaffold.Options{Compile: engine})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +130,7 @@ func TestDeterministic(t *testing.T) {
 }
 
 func TestWrite(t *testing.T) {
-	d, err := scaffold.FromSchema([]byte(sources[0].schema), scaffold.Options{Tool: "mcp/t:x", Valid: valid})
+	d, err := scaffold.FromSchema([]byte(sources[0].schema), scaffold.Options{Tool: "mcp/t:x", Compile: engine})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,8 +179,8 @@ func FuzzFromSchema(f *testing.F) {
 	f.Add([]byte(`{"allOf":[{"$ref":"#"},{"$ref":"#"}]}`))
 	f.Add([]byte(`{"type":"array","items":{"$ref":"#"}}`))
 	f.Fuzz(func(t *testing.T, src []byte) {
-		for _, v := range []func(a, b []byte) bool{nil, valid} {
-			d, err := scaffold.FromSchema(src, scaffold.Options{Tool: "t", Valid: v})
+		for _, v := range []func([]byte) func([]byte) bool{nil, engine} {
+			d, err := scaffold.FromSchema(src, scaffold.Options{Tool: "t", Compile: v})
 			if err != nil {
 				continue
 			}

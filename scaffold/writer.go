@@ -24,8 +24,9 @@ type writer struct {
 	bindings []binding
 	asked    []string // questions of contract.yaml, in order
 	notes    []string
-	chars    int  // limits.max_string_chars
-	composed bool // the schema has branches
+	chars    int                     // limits.max_string_chars
+	composed bool                    // the schema has branches
+	conforms func(value []byte) bool // to the schema of the payload; nil: unknown
 }
 
 // binding is a proposed equals check.
@@ -44,17 +45,23 @@ var plainText = regexp.MustCompile(`^[!-%'-;=?-~]+( [!-%'-;=?-~]+)*$`)
 // examples chooses the value that the cases are derived from.
 func (w *writer) examples() {
 	w.composed = composition(w.result)
+	if w.Compile != nil {
+		w.conforms = w.Compile([]byte(compact(w.result)))
+	}
+	if w.conforms == nil {
+		w.notes = append(w.notes, "cases: values were not judged by the schema; run hallmark check")
+	}
 	w.chars = max(proposedLength, longestText(w.result))
 	for _, e := range w.source.examples {
 		e = w.cleaned(e)
-		if w.Valid != nil && len(compact(e)) <= maxExample && w.valid(e) && w.projected(e) != nil {
+		if w.conforms != nil && len(compact(e)) <= maxExample && w.valid(e) && w.projected(e) != nil {
 			w.instance, w.recorded = e, true
 			break
 		}
 	}
 	for variant := 0; variant < 4 && w.instance == nil; variant++ {
 		s := &sampler{root: w.result, variant: variant}
-		if made, ok := s.value(w.result, 0); ok && (w.Valid == nil || w.valid(made)) {
+		if made, ok := s.value(w.result, 0); ok && (w.conforms == nil || w.valid(made)) {
 			w.instance = made
 		}
 	}
@@ -69,10 +76,10 @@ func (w *writer) examples() {
 	}
 }
 
-func (w *writer) valid(v any) bool { return w.Valid([]byte(compact(w.result)), []byte(compact(v))) }
+func (w *writer) valid(v any) bool { return w.conforms([]byte(compact(v))) }
 
 // refused reports whether a value is refused by the schema, as far as that is known.
-func (w *writer) refused(v any) bool { return w.Valid == nil || !w.valid(v) }
+func (w *writer) refused(v any) bool { return w.conforms == nil || !w.valid(v) }
 
 // cleaned replaces texts that the service would clean, whose cleaned form the draft
 // does not know.
@@ -126,21 +133,31 @@ func longestText(v any) int {
 // bind proposes an equals check for each given member that an argument seems to name.
 func (w *writer) bind() {
 	here, args := placeOf(w.result, w.result), placeOf(w.arguments, w.arguments)
-	taken := map[string]bool{}
+	given := map[string]bool{}
+	for _, at := range w.plan.fields {
+		given[at] = true
+	}
 	for _, arg := range args.names() {
-		for _, member := range here.names() {
+		_, suffix, _ := cutLast(arg, "_")
+		for _, member := range []string{arg, suffix} {
 			at := "/" + escape(member)
-			_, suffix, _ := cutLast(arg, "_")
-			if member != arg && (suffix != member || !identifies(member)) || taken[at] || !slices.Contains(w.plan.fields, at) {
+			if !given[at] || member != arg && !identifies(member) || len(w.bindings) >= maxBindings {
 				continue
 			}
 			if b, ok := w.binding(args, here, arg, member); ok {
-				taken[at] = true
+				given[at] = false
 				w.bindings = append(w.bindings, b)
 			}
 		}
 	}
 }
+
+// maxBindings bounds the proposed equals checks, maxTries the places that are tried
+// for a case: each costs a judgement by the whole schema.
+const (
+	maxBindings = 20
+	maxTries    = 50
+)
 
 func cutLast(s, sep string) (before, after string, found bool) {
 	i := strings.LastIndex(s, sep)
@@ -165,7 +182,7 @@ func (w *writer) binding(args, here place, arg, member string) (binding, bool) {
 				continue
 			}
 			changed := asObject(w.instance).copied().set(member, other)
-			if w.Valid != nil && !w.valid(changed) {
+			if w.conforms != nil && !w.valid(changed) {
 				continue
 			}
 			name := identifier(member)
@@ -175,7 +192,7 @@ func (w *writer) binding(args, here place, arg, member string) (binding, bool) {
 			w.argument.(*object).set(arg, value)
 			return binding{
 				name: fmt.Sprintf("%.50s-asked-for", name), result: "/" + escape(member), argument: "/" + escape(arg),
-				whenGiven: !args.requires(arg), other: other,
+				whenGiven: !args.required()[arg], other: other,
 			}, true
 		}
 	}

@@ -122,7 +122,7 @@ func TestEditorSchemasTakeShippedFiles(t *testing.T) {
 			return err
 		}
 		text := asJSON(t, decode(t, name))
-		if !conforms(schemaFor(t, name), text) {
+		if !conforms(schemaFor(t, name))(text) {
 			t.Errorf("%s does not conform", name)
 		}
 		seen++
@@ -149,7 +149,7 @@ func TestEditorSchemasRefuse(t *testing.T) {
 		{"an unknown reason", probedCase, "want", map[string]any{"reason": "BECAUSE"}},
 		{"a clock that is none", probedCase, "now", "noon"},
 	} {
-		if conforms(schemaFor(t, c.file), asJSON(t, put(decode(t, c.file), c.at, c.value))) {
+		if conforms(schemaFor(t, c.file))(asJSON(t, put(decode(t, c.file), c.at, c.value))) {
 			t.Errorf("%s conforms", c.line)
 		}
 	}

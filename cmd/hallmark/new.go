@@ -62,7 +62,7 @@ Nothing is overwritten without --force. Exit codes: 0 written, 2 not.`,
 }
 
 func (f *newFlags) run(cmd *cobra.Command, tool string) error {
-	d, err := f.draft(cmd, scaffold.Options{Tool: tool, Effect: f.effect, Valid: conforms})
+	d, err := f.draft(cmd, scaffold.Options{Tool: tool, Effect: f.effect, Compile: conforms})
 	if err != nil {
 		return err
 	}
@@ -131,17 +131,20 @@ func readSource(cmd *cobra.Command, name string) ([]byte, error) {
 	return src, nil
 }
 
-// conforms judges a value by a schema that stands alone, with the service's engine.
-func conforms(source, value []byte) bool {
+// conforms judges values by a schema that stands alone, with the service's engine; nil
+// where the schema cannot be compiled.
+func conforms(source []byte) func(value []byte) bool {
 	const file = "draft.schema.json"
 	s, err := schema.Compile(map[string][]byte{file: source}, file, schema.Options{})
 	if err != nil {
-		return false
+		return nil
 	}
-	v, err := strictjson.Parse(value, strictjson.Ceilings())
-	if err != nil {
-		return false
+	return func(value []byte) bool {
+		v, err := strictjson.Parse(value, strictjson.Ceilings())
+		if err != nil {
+			return false
+		}
+		failures, err := s.Validate(context.Background(), v)
+		return err == nil && len(failures) == 0
 	}
-	failures, err := s.Validate(context.Background(), v)
-	return err == nil && len(failures) == 0
 }
