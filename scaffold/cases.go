@@ -40,7 +40,8 @@ func (w *writer) cases() []caseFile {
 	for i, b := range w.bindings {
 		other := asObject(w.instance).copied().set(leafName(b.result), b.other)
 		c := w.reply(fmt.Sprintf("other-%d-%s", i+1, strings.TrimSuffix(b.name, "-asked-for")), "A well-formed result of another request.", compact(other), "")
-		c.want = w.refusal(contract.LayerSemantic, contract.ReasonBinding, &b.result, b.name)
+		at := w.framed(b.result)
+		c.want = w.refusal(contract.LayerSemantic, contract.ReasonBinding, &at, b.name)
 		list = append(list, c)
 	}
 	down := w.reply("upstream-down-connect", "Nobody listens.", "", "")
@@ -87,6 +88,11 @@ func (w *writer) refusal(layer contract.Layer, reason contract.Reason, at *strin
 	return want + "}"
 }
 
+// framed is a place of the payload as a place of the reply.
+func (w *writer) framed(at string) string {
+	return contract.Framing(w.framing).Payload().String() + at
+}
+
 // bySchema is a refusal by the schema at a place, which is named only where no branch
 // of the schema can move it.
 func (w *writer) bySchema(name, why string, payload any, at string) caseFile {
@@ -94,8 +100,9 @@ func (w *writer) bySchema(name, why string, payload any, at string) caseFile {
 		w.notes = append(w.notes, "cases: the value of "+name+" is accepted by the schema; write the case by hand")
 	}
 	c := w.reply(name, why, compact(payload), "")
+	at = w.framed(at)
 	place := &at
-	if w.composed || w.framing != string(contract.FramingPayload) {
+	if w.composed {
 		place = nil
 	}
 	c.want = w.refusal(contract.LayerSchema, contract.ReasonSchema, place, "")
@@ -171,10 +178,8 @@ func (w *writer) duplicateMember() caseFile {
 	if o := asObject(w.instance); o != nil && len(o.names) > 0 {
 		again := newObject().set(o.names[0], o.at[o.names[0]])
 		c = w.reply(c.name, c.why, strings.TrimSuffix(compact(o), "}")+", "+strings.TrimPrefix(compact(again), "{"), "")
-		if w.framing == string(contract.FramingPayload) {
-			place := "/" + escape(o.names[0])
-			at = &place
-		}
+		place := w.framed("/" + escape(o.names[0]))
+		at = &place
 	}
 	c.want = w.refusal(contract.LayerSyntax, contract.ReasonDuplicateName, at, "")
 	return c

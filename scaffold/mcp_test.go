@@ -6,16 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hallmark-gate/hallmark/contract"
 	"github.com/hallmark-gate/hallmark/scaffold"
 )
-
-// framingRead reports whether this version of package contract takes framing: mcp.
-func framingRead(t *testing.T, d *scaffold.Draft) bool {
-	t.Helper()
-	_, err := contract.Load(answered(t, d.Files))
-	return err == nil || !strings.Contains(err.Error(), "result.framing: mcp is not supported")
-}
 
 // A8, A11, A13, A22: tools of an MCP server become closed contracts with their cases.
 func TestFromMCP(t *testing.T) {
@@ -47,35 +39,10 @@ func TestFromMCP(t *testing.T) {
 			if !strings.Contains(yaml, "\n  framing: mcp\n") {
 				t.Error("framing is not mcp")
 			}
-			if !framingRead(t, d) {
-				t.Log("package contract does not take framing: mcp yet; the same draft is tried as framing: payload")
-				asPayload(d)
-			}
 			refusedFirst(t, d)
 			passes(t, d)
 			dump(t, d)
 		})
-	}
-}
-
-// asPayload takes the frame off a draft, for a contract package that knows no frames.
-func asPayload(d *scaffold.Draft) {
-	for name, content := range d.Files {
-		s := strings.Replace(string(content), "  framing: mcp\n", "  framing: payload\n  unbound: answered\n", 1)
-		if strings.Contains(s, "use: equals") {
-			s = strings.Replace(s, "  unbound: answered\n", "", 1)
-		}
-		if strings.Contains(name, "/cases/") {
-			var out strings.Builder
-			for line := range strings.Lines(s) {
-				if rest, ok := strings.CutPrefix(line, `  {"content": [], "structuredContent": `); ok {
-					line = "  " + strings.TrimSuffix(rest, "}\n") + "\n"
-				}
-				out.WriteString(line)
-			}
-			s = out.String()
-		}
-		d.Files[name] = []byte(s)
 	}
 }
 

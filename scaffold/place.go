@@ -136,6 +136,18 @@ func (p place) free() bool {
 	return slices.ContainsFunc(p.parts, func(o *object) bool { return isString(o) && !machine(o) })
 }
 
+// isURL reports whether every string here is a URI, which the service makes inert.
+func (p place) isURL() bool {
+	found := false
+	for _, o := range p.parts {
+		if isString(o) && text(o.get("format")) != "uri" {
+			return false
+		}
+		found = found || isString(o)
+	}
+	return found
+}
+
 func isString(o *object) bool {
 	return text(o.get("type")) == "string" || slices.Contains(texts(list(o.get("type"))), "string")
 }

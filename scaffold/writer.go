@@ -256,7 +256,11 @@ func (w *writer) resultKey(b *strings.Builder) {
 		b.WriteString(w.question(2, "these strings are outside text. Can one be narrowed to a machine value by an enum or a pattern?"))
 		b.WriteString("  text_fields:\n")
 		for _, at := range w.plan.texts {
-			fmt.Fprintf(b, "    - {at: %s, as: text/plain, profile: prose}\n", appendText(nil, at))
+			as := "text/plain, profile: prose"
+			if w.at(at).isURL() {
+				as = "url"
+			}
+			fmt.Fprintf(b, "    - {at: %s, as: %s}\n", appendText(nil, at), as)
 		}
 	}
 	w.checksKey(b)
@@ -292,9 +296,7 @@ func (w *writer) resultKey(b *strings.Builder) {
 
 func (w *writer) checksKey(b *strings.Builder) {
 	if len(w.bindings) == 0 {
-		if w.framing == string(contract.FramingPayload) {
-			fmt.Fprintf(b, "  unbound: %s\n", w.blank("no member repeats an argument. Add an equals check, or say why a result of another request does no harm."))
-		}
+		fmt.Fprintf(b, "  unbound: %s\n", w.blank("no member repeats an argument. Add an equals check, or say why a result of another request does no harm."))
 		return
 	}
 	b.WriteString("  checks:\n")
