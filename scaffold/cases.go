@@ -133,13 +133,14 @@ func (w *writer) arrayForObject() caseFile {
 	return w.bySchema("array-for-object-whole", "The reply in a list.", []any{w.instance}, w.wrappedAt())
 }
 
-// wrappedAt is where a reply in a list is refused: at the root, or, of a list, at its
-// first element.
+// wrappedAt is where a reply in a list is refused: at the root, or, of lists in lists,
+// where the innermost one meets what should be an element.
 func (w *writer) wrappedAt() string {
-	if _, ok := w.instance.([]any); ok {
-		return "/0"
+	at := ""
+	for v := list(w.instance); len(v) > 0; v = list(v[0]) {
+		at += "/0"
 	}
-	return ""
+	return at
 }
 
 // emptyID empties the first identifier, else the first scalar, for which "" is refused.

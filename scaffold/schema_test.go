@@ -56,6 +56,8 @@ var sources = []struct {
 	{"scalar", `{"type":"integer","minimum":3}`, nil, nil},
 	{"text", `{"type":"string"}`, []string{`"maxLength": 256`}, nil},
 	{"list of text", `{"type":"array","items":{"type":"string"}}`, nil, nil},
+	{"list of lists", `{"type":"array","items":{"type":"array","items":{"type":"integer"}}}`, []string{`"maxItems": 100`}, nil},
+	{"link", `{"type":"object","required":["u"],"properties":{"u":{"type":"string","format":"uri"}}}`, []string{`"maxLength": 2048`}, nil},
 	{"required on a list", `{"type":"object","required":["l"],"properties":{"l":{"type":"array","required":["x"],"items":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}}}}`, nil, nil},
 	{"conditional", `{"type":"object","required":["k"],"properties":{"k":{"enum":["a","b"]},"v":{"type":"integer"}},"if":{"properties":{"k":{"const":"a"}}},"then":{"required":["v"]}}`, []string{`"unevaluatedProperties": false`}, nil},
 	{"odd names", `{"type":"object","required":["a/b","c~d","*"],"properties":{"a/b":{"type":"integer"},"c~d":{"type":"string"},"*":{"type":"boolean"}}}`, nil, nil},

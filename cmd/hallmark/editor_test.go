@@ -33,12 +33,29 @@ const (
 
 // mappings are all places of the two files that have a fixed set of keys.
 var mappings = []struct{ file, at string }{
-	{probed, ""}, {probed, "result"}, {probed, "result.limits"}, {probed, "result.text_fields.0"},
-	{probed, "result.max_list"}, {probed, "result.checks.0"}, {probed, "result.not_found"},
-	{probed, "result.failure"}, {probed, "result.adapter"}, {probed, "result.command"},
-	{probed, "result.text"}, {probed, "result.text.html"}, {probed, "retry"}, {probed, "retention"},
-	{probed, "receipt"}, {probed, "arguments"}, {probed, "arguments.scopes.0"}, {probed, "arguments.requires.0"},
-	{probedCase, ""}, {probedCase, "request"}, {probedCase, "evidence.0"}, {probedCase, "upstream"}, {probedCase, "want"},
+	{probed, ""},
+	{probed, "result"},
+	{probed, "result.limits"},
+	{probed, "result.text_fields.0"},
+	{probed, "result.max_list"},
+	{probed, "result.checks.0"},
+	{probed, "result.not_found"},
+	{probed, "result.failure"},
+	{probed, "result.adapter"},
+	{probed, "result.command"},
+	{probed, "result.text"},
+	{probed, "result.text.html"},
+	{probed, "retry"},
+	{probed, "retention"},
+	{probed, "receipt"},
+	{probed, "arguments"},
+	{probed, "arguments.scopes.0"},
+	{probed, "arguments.requires.0"},
+	{probedCase, ""},
+	{probedCase, "request"},
+	{probedCase, "evidence.0"},
+	{probedCase, "upstream"},
+	{probedCase, "want"},
 }
 
 const bogus = "zz-bogus"
