@@ -58,7 +58,9 @@ func (c *converter) root(v any) (*object, error) {
 	}
 	// What is only a reference is written out, so that the root can be read at once.
 	if ref := text(o.get("$ref")); ref != "" && len(o.names) == 1 {
-		o = asObject(c.defs.get(strings.TrimPrefix(ref, defsPrefix))).copied()
+		if def := asObject(c.defs.get(strings.TrimPrefix(ref, defsPrefix))); def != nil {
+			o = def.copied()
+		}
 	}
 	root := newObject()
 	if q := text(o.get(questionKeyword)); q != "" {

@@ -1,6 +1,7 @@
 package scaffold_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -33,6 +34,9 @@ func TestHostileSources(t *testing.T) {
 	}
 	object := `{"type":"object","required":["a"],"properties":{"a":{"type":"integer"}}}`
 	for _, c := range []struct{ line, schema string }{
+		{"a $ref to false", `{"$ref":"#/$defs/f","$defs":{"f":false}}`},
+		{"a $ref to a list", `{"$ref":"#/$defs/f","$defs":{"f":[1]}}`},
+		{"false", `{"type":"object","required":["a"],"properties":{"a":false}}`},
 		{"allOf doubles at each level", chain(30, 2, "allOf", object)},
 		{"wide allOf at each level", chain(8, 40, "allOf", object)},
 		{"anyOf doubles at each level", chain(30, 2, "anyOf", object)},
@@ -57,6 +61,9 @@ func TestHostileSources(t *testing.T) {
 			t.Log(took.Round(time.Millisecond), err)
 			if took > 20*time.Second { // generous for a busy machine; most take milliseconds
 				t.Errorf("took %v", took)
+			}
+			if tooLarge := strings.Contains(c.line, "allOf") && strings.Contains(c.line, "level"); errors.Is(err, scaffold.ErrTooLarge) != tooLarge || err != nil && !tooLarge {
+				t.Errorf("too large: %v, want %v", err, tooLarge)
 			}
 			size := 0
 			if d != nil {

@@ -178,6 +178,7 @@ func FuzzFromSchema(f *testing.F) {
 		f.Add([]byte(c.schema))
 	}
 	f.Add([]byte(`{"$ref":"#"}`))
+	f.Add([]byte(`{"$ref":"#/$defs/f","$defs":{"f":false}}`))
 	f.Add([]byte(`{"allOf":[{"$ref":"#"},{"$ref":"#"}]}`))
 	f.Add([]byte(`{"type":"array","items":{"$ref":"#"}}`))
 	f.Fuzz(func(t *testing.T, src []byte) {
