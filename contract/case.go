@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"iter"
 	"time"
 
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
@@ -95,8 +96,10 @@ func sameDigits(a, b strictjson.Value) bool {
 	case strictjson.Number:
 		return a.Digits() == b.Digits()
 	case strictjson.Array:
-		for i, e := range a.Elements() {
-			if !sameDigits(e, b.Element(i)) {
+		next, stop := iter.Pull2(b.Elements())
+		defer stop()
+		for _, e := range a.Elements() {
+			if _, other, _ := next(); !sameDigits(e, other) {
 				return false
 			}
 		}

@@ -102,6 +102,22 @@ func TestCaseRaw(t *testing.T) {
 	}
 }
 
+// Which checks make a case need a clock.
+func TestLooksAtTime(t *testing.T) {
+	for text, want := range map[string]bool{
+		"{use: equals, with: {result: /now}}": false, "{use: fresh, with: {}}": true, "{use: after, with: {}}": true,
+		"{use: signature, with: {}}": true, "{use: listed, with: {}}": false, "{cel: result.at <= now}": true,
+		"{cel: result.known}": false, "{cel: nowhere == 1}": false,
+	} {
+		root, s := readYAML("f", []byte(text))
+		d := &draft{source: s, contract: &Contract{}}
+		d.check(root, "check")
+		if got := d.contract.Result.looksAtTime(); got != want || len(s.faults) > 0 {
+			t.Errorf("%s: %v, %v", text, got, s.faults)
+		}
+	}
+}
+
 // The members of a case that the good contract's cases do not use.
 func TestCaseMembers(t *testing.T) {
 	text := `why: x

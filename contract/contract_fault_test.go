@@ -103,7 +103,7 @@ func TestContractFaults(t *testing.T) {
 		r(y("budget: 30s", "budget: -30s"), ":32:34: -30s is not from 1ms to 1h0m0s"),
 		r(y(", budget: 30s", ""), ":32:8: retry.budget is missing"),
 		r(y("on: [UPSTREAM_UNAVAILABLE]}", "on: [UPSTREAM_UNAVAILABLE, NOT_AUTHORIZED]}"), ":32:80: NOT_AUTHORIZED is never retried"),
-		r(y("on: [UPSTREAM_UNAVAILABLE]}", "on: [INVALID_RESPONSE]}"), ":32:58: INVALID_RESPONSE is never retried"),
+		r(y("on: [UPSTREAM_UNAVAILABLE]}", "on: [OUTCOME_UNKNOWN]}"), ":32:58: OUTCOME_UNKNOWN is never retried"),
 		r(y("on: [UPSTREAM_UNAVAILABLE]}", "on: []}"), ":32:57: retry.on is empty"),
 		r(y("accepted: hash", "accepted: plain"), `:33:23: "plain" is not one of hash, sealed, none`),
 		r(y("keep: 720h", "keep: 100000h"), ":33:53: retention.keep: 100000h is not from 1s to"),

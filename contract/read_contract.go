@@ -128,7 +128,7 @@ func (d *draft) retry(n *yaml.Node, path string) {
 	d.object(n, path,
 		need("max_attempts", d.integer(&r.MaxAttempts, 1, maxAttempts)),
 		need("budget", d.duration(&r.Budget, time.Millisecond, maxBudget)),
-		may("delay", d.duration(&r.Delay, time.Millisecond, maxBudget)),
+		may("delay", d.duration(&r.Delay, 0, maxBudget)),
 		need("on", d.list(1, collect(d.source, &r.On, d.retryable))),
 	)
 	if r.Budget > 0 && r.Delay > r.Budget {
@@ -137,9 +137,10 @@ func (d *draft) retry(n *yaml.Node, path string) {
 	d.contract.Retry = r
 }
 
-// retryable reads a code for which an identical call can have another outcome. A
-// reply that broke its contract stops and tells the owner; a refusal by authorisation
-// needs a new decision; an unknown outcome is never repeated blindly (A19).
+// retryable reads a code for which an identical call can have another outcome: a
+// refusal by authorisation needs a new decision, and an unknown outcome is never
+// repeated blindly (A19). A reply that broke its contract stops by default; a contract
+// whose upstream is known to stutter may say otherwise.
 func (d *draft) retryable(dst *FailureCode) read {
 	return func(n *yaml.Node, path string) {
 		before := d.wrong
@@ -148,10 +149,10 @@ func (d *draft) retryable(dst *FailureCode) read {
 			return
 		}
 		switch *dst {
-		case UpstreamUnavailable, ToolFailed, NotFound:
+		case UpstreamUnavailable, ToolFailed, NotFound, InvalidResponse:
 		default:
-			d.fault(n, "", "%s: %s is never retried; eligible are %s, %s, %s",
-				path, n.Value, UpstreamUnavailable, ToolFailed, NotFound)
+			d.fault(n, "", "%s: %s is never retried; eligible are %s, %s, %s, %s",
+				path, n.Value, UpstreamUnavailable, ToolFailed, NotFound, InvalidResponse)
 		}
 	}
 }

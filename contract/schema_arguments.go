@@ -25,7 +25,7 @@ func lintArgumentSchema(c *Contract) Faults {
 	if root := &s.g.locations[s.g.root]; s.cx.kindsAt(s.cx.root()) != kindObject {
 		s.inSchema("root", s.g.root, root.value, "arguments are always an object, and this schema allows something else or nothing", `write "type": "object"`)
 	}
-	l := &argumentLint{schemaLinter: s, scoped: map[string]string{}}
+	l := &argumentLint{schemaLinter: s, scoped: map[string]string{}, exempt: map[string]bool{}}
 	l.scopes()
 	l.unscoped()
 	l.leaves()
@@ -38,8 +38,8 @@ func lintArgumentSchema(c *Contract) Faults {
 type argumentLint struct {
 	*schemaLinter
 	scoped  map[string]string // pointer: name of its scope
-	exempt  []strictjson.Pointer
-	outside string // an argument that names an outside destination, "" where none does
+	exempt  map[string]bool   // pointers of unscoped that exist
+	outside string            // an argument that names an outside destination, "" where none does
 }
 
 // scopes checks that each pointer of a scope is a place that the scope can judge.
@@ -107,7 +107,7 @@ func (l *argumentLint) unscoped() {
 		if !l.known(key, p) {
 			continue
 		}
-		l.exempt = append(l.exempt, p)
+		l.exempt[text] = true
 		if name := l.scopeBelow(p); name != "" {
 			l.inContract(key, shownPointer(p)+" is also in the scope "+printable(name), "remove it here, or from the scope")
 		}
@@ -161,8 +161,8 @@ func (l *argumentLint) leaves() {
 		}
 		at := f.at.pointer()
 		l.named(f, at)
-		if l.c.Effect == SideEffect && l.exempted(at) {
-			continue
+		if l.c.Effect == SideEffect && l.exempt[at.String()] {
+			continue // with all that is below
 		}
 		k := l.cx.kindsAt(f.x)
 		if l.c.Effect == SideEffect && (k&scalarSet != 0) && !l.covered(at) {
@@ -207,16 +207,6 @@ func (l *argumentLint) covered(at strictjson.Pointer) bool {
 		}
 		at = at[:len(at)-1]
 	}
-}
-
-// exempted reports whether unscoped names the leaf or something above it.
-func (l *argumentLint) exempted(at strictjson.Pointer) bool {
-	for _, p := range l.exempt {
-		if len(p) <= len(at) && slices.Equal(p, at[:len(p)]) {
-			return true
-		}
-	}
-	return false
 }
 
 // named notes an argument whose format or name says that it is an outside

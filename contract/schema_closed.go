@@ -149,7 +149,7 @@ func (l *schemaLinter) culprits(x *context, p predicate) []int {
 	seen := map[int]bool{}
 	var look func(int)
 	look = func(id int) {
-		if seen[id] || l.cx.holds(id, p) {
+		if seen[id] || l.cx.holds(id, p) || !l.cx.spend(1+len(l.g.locations[id].edges)) {
 			return
 		}
 		seen[id] = true
@@ -200,12 +200,16 @@ func (l *schemaLinter) requiredKnown(x *context) {
 		return
 	}
 	for _, a := range x.all {
-		if a.level == tested {
-			continue
+		required := l.g.locations[a.to].words["required"]
+		if a.level == tested || l.cx.makes(a.to, finite) {
+			continue // a listed value describes its members too
 		}
-		for _, r := range l.g.locations[a.to].words["required"].Elements() {
+		if !l.cx.spend(required.Len()) {
+			return
+		}
+		for _, r := range required.Elements() {
 			name := r.Text()
-			if _, ok := x.children[name]; ok || r.Kind() != strictjson.String || l.listed(a.to) {
+			if _, ok := x.children[name]; ok || r.Kind() != strictjson.String || l.said[r]["required"] {
 				continue
 			}
 			cure := "describe it in properties, or do not require it"
@@ -216,7 +220,3 @@ func (l *schemaLinter) requiredKnown(x *context) {
 		}
 	}
 }
-
-// listed reports whether a location lists its values one by one, which describes
-// their members too.
-func (l *schemaLinter) listed(id int) bool { return l.cx.makes(id, finite) }

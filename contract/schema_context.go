@@ -89,6 +89,14 @@ func newContexts(g *graph) *contexts {
 	}
 }
 
+// spend counts steps of a walk that is repeated at many contexts; false means that
+// the budget is used up and the walk must end.
+func (c *contexts) spend(n int) bool {
+	c.steps += n
+	c.exhausted = c.exhausted || c.steps > maxSteps
+	return !c.exhausted
+}
+
 func (c *contexts) root() *context { return c.of([]applied{{c.g.root, sure}}) }
 
 // of returns the context of these entries, nil where there are none or the budget is
@@ -106,8 +114,7 @@ func (c *contexts) of(entries []applied) *context {
 	if x, ok := c.known[string(key)]; ok {
 		return x
 	}
-	if c.steps > maxSteps {
-		c.exhausted = true
+	if !c.spend(len(entries)) {
 		return nil
 	}
 	x := &context{id: len(c.known), entries: entries, children: map[string][]applied{}}
@@ -228,8 +235,8 @@ func (c *contexts) step(x *context, token string, index bool) *context {
 	return c.member(x, token)
 }
 
-// find follows a pointer from the root. bad is the number of tokens that the schema
-// knows; x is nil where that is not all.
+// find follows a pointer from the root. known is the number of tokens that the schema
+// knows, and last the context they lead to; x is nil where that is not all.
 func (c *contexts) find(p strictjson.Pointer, index bool) (x, last *context, known int) {
 	last = c.root()
 	for i, token := range p {

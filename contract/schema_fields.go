@@ -290,10 +290,11 @@ func (l *schemaLinter) requiredNames(x *context) []string {
 	var names []string
 	seen := map[string]bool{}
 	for _, a := range x.all {
-		if a.level == tested {
+		required := l.g.locations[a.to].words["required"]
+		if a.level == tested || !l.cx.spend(required.Len()) {
 			continue
 		}
-		for _, r := range l.g.locations[a.to].words["required"].Elements() {
+		for _, r := range required.Elements() {
 			if name := r.Text(); r.Kind() == strictjson.String && !seen[name] {
 				seen[name] = true
 				names = append(names, name)

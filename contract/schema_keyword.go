@@ -173,13 +173,15 @@ func unknownCure(name string) string {
 }
 
 // nearest returns the name within two single-character edits of word that is closest
-// to it, "" where there is none or word is longer than any name worth guessing.
+// to it, "" where there is none, or where a guess is not worth its cost: for very short
+// and very long words, and for names beyond the first few hundred.
 func nearest(word string, names []string) string {
+	const most = 256
 	if len(word) < 3 || len(word) > 64 {
 		return ""
 	}
 	best, distance := "", 3
-	for _, n := range names {
+	for _, n := range names[:min(len(names), most)] {
 		if len(n) > 64 || len(n) > len(word)+2 || len(word) > len(n)+2 {
 			continue
 		}

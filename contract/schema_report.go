@@ -74,10 +74,15 @@ func (r *reporter) position(file string, offset int) (line, column int) {
 }
 
 // pointerText names the place of v in its file, as the fragment of a $ref does.
-func pointerText(v strictjson.Value) string { return "#" + shownPointer(v.Path()) }
+func pointerText(v strictjson.Value) string { return "#" + printable(v.Path().String()) }
 
 // shownPointer is p for a message: on one line and not endless.
-func shownPointer(p strictjson.Pointer) string { return printable(p.String()) }
+func shownPointer(p strictjson.Pointer) string {
+	if len(p) == 0 {
+		return `"" (the whole value)`
+	}
+	return printable(p.String())
+}
 
 // shown quotes a piece of a contract for a message.
 func shown(s string) string { return strconv.Quote(clipped(s)) }

@@ -109,6 +109,8 @@ func TestResultStructure(t *testing.T) {
 		{here(), `{"type":"object","unevaluatedProperties":false,"anyOf":[{"properties":{"a":` + obj + `}},{"properties":{"a":{"type":"object"}}}]}`, []string{"#/anyOf/1/properties/a: this object is open"}},
 		{here(), `{"type":"object","unevaluatedProperties":false,"dependentSchemas":{"a":{"properties":{"b":{"type":"object"}}}},"properties":{"a":{"type":"null"}}}`, []string{"#/dependentSchemas/a/properties/b: this object is open"}},
 		{here(), `{"type":"object","unevaluatedProperties":false,"if":{"properties":{"b":true}},"else":{"properties":{"b":{"type":"null"}}}}`, []string{"#/if/properties/b: nothing limits"}},
+		// A location counts by its strongest way, here the longer one.
+		{here(), `{"type":"object","unevaluatedProperties":false,"anyOf":[{"$ref":"#/$defs/b"},{"properties":{"a":{"minimum":1}}}],"allOf":[{"allOf":[{"allOf":[{"$ref":"#/$defs/b"}]}]}],"$defs":{"b":{"properties":{"a":{"type":"integer"}}}}}`, nil},
 		// Recursion.
 		{here(), closedObject(`"v":{"type":"integer"},"children":{"type":"array","items":{"$ref":"#"}}`), nil},
 		{here(), `{"type":"object","properties":{"next":{"$ref":"#"}}}`, []string{"#: this object is open"}},
@@ -152,7 +154,7 @@ func TestAgentFields(t *testing.T) {
 		{line: here(), schema: closedObject(id), fields: []string{"/idd"}, want: []string{"contract.yaml: result.agent_fields[0]: the schema knows no member /idd (did you mean /id?)"}},
 		{line: here(), schema: closedObject(id), fields: []string{"/id/x"}, want: []string{"no member /id/x (what stands above it is neither"}},
 		{line: here(), schema: closedObject(id), fields: []string{"/id", "/id"}, want: []string{"agent_fields[1]: the field /id is listed twice"}},
-		{line: here(), schema: closedObject(id), fields: []string{"/id", ""}, want: []string{"agent_fields[1]: the field  overlaps"}},
+		{line: here(), schema: closedObject(id), fields: []string{"/id", ""}, want: []string{"agent_fields[1]: the field \"\" (the whole value) overlaps"}},
 		{line: here(), schema: closedObject(id), fields: []string{"", "/id"}, want: []string{"agent_fields[1]: the field /id overlaps"}},
 		{line: here(), schema: list, fields: []string{"/rows/*/id"}},
 		{line: here(), schema: list, fields: []string{"/rows/0/id"}, want: []string{"no member /rows/0 (a place inside an array is written with *"}},
@@ -182,6 +184,7 @@ func TestAgentFields(t *testing.T) {
 		{line: here(), schema: closedObject(`"n":{"oneOf":[{"enum":["a"]},{"type":"string","format":"date"}]}`), fields: []string{"/n"}},
 		{line: here(), schema: closedObject(`"n":{"type":"array","items":{"type":"integer"}}`), fields: []string{"/n"}, want: []string{"#/properties/n: an array that reaches the agent at /n has no bound (add maxItems)"}},
 		{line: here(), schema: closedObject(`"n":{"type":"array","items":{"type":"integer"}}`), fields: []string{"/n/*"}},
+		{line: here(), schema: `{"if":{"type":"object"},"then":` + closedObject(id) + `,"else":{"type":"string","maxLength":9}}`, fields: []string{""}, want: []string{"the string at \"\" (the whole value) (s.json#) is neither"}},
 		{line: here(), schema: closedObject(`"n":{"type":"array","prefixItems":[{"type":"null"}],"items":false}`), fields: []string{"/n"}},
 		{line: here(), schema: closedObject(`"n":{"type":"array","prefixItems":[{"type":"null"}],"unevaluatedItems":false}`), fields: []string{"/n"}},
 		{line: here(), schema: closedObject(`"n":{"type":"array","contains":{"type":"null"},"unevaluatedItems":false}`), fields: []string{"/n"}, want: []string{"an array that reaches"}},

@@ -78,6 +78,8 @@ func TestTreeFaults(t *testing.T) {
 		r(func(_ testing.TB, m fstest.MapFS) { clear(m) }, ".: the directory holds no contract"),
 		r(func(_ testing.TB, m fstest.MapFS) { clear(m); m["serving.yaml"] = &fstest.MapFile{Data: []byte("{}")} }, ".: the directory holds no contract"),
 
+		r(both(y("  agent_fields:", "    - {use: own, with: {keys: keys/ci.json}}\n  agent_fields:"), file("job_status/v1/keys/ci.json", "{}"))),
+
 		// Folders, tools and names.
 		r(copied("job_status", "job_status", 2)),
 		r(copied("job_status", "job_state", 2), "job_status/v2/contract.yaml:1:7: the folder holds two tools: job_status/v1 says \"job_status\""),

@@ -54,7 +54,8 @@ type Value interface {
 	String() string
 	// Set parses and sets it.
 	Set(text string) error
-	// Type names its form for help texts.
+	// Type names its form for help texts: string, bool or duration. A flag of type bool
+	// may stand without a value, which means true.
 	Type() string
 }
 
@@ -233,9 +234,6 @@ type boolValue struct{ p *bool }
 
 func (v boolValue) String() string { return strconv.FormatBool(*v.p) }
 func (v boolValue) Type() string   { return "bool" }
-
-// IsBoolFlag lets the flag stand without a value.
-func (v boolValue) IsBoolFlag() bool { return true }
 
 func (v boolValue) Set(text string) error {
 	switch text {

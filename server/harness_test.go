@@ -173,6 +173,21 @@ func (s *service) event(t *testing.T, id string) *hallmarkv1.Event {
 	return reply.GetEvent()
 }
 
+// logged fails the test unless the call is in the log. grpc sends the status of a
+// request that cannot be read before the call has ended, hence the wait.
+func (s *service) logged(t *testing.T, id string, code codes.Code) {
+	t.Helper()
+	for range 200 {
+		for _, line := range s.log.lines(t, "call") {
+			if line["decision_id"] == id && line["code"] == code.String() {
+				return
+			}
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("call %s with code %s is not in the log", id, code)
+}
+
 // wantCode fails the test unless err has the code.
 func wantCode(t *testing.T, err error, want codes.Code) {
 	t.Helper()
@@ -253,10 +268,14 @@ func (s *brokenStore) Append(ctx context.Context, rec audit.Record) error {
 }
 
 func (s *brokenStore) Get(context.Context, audit.Scope, string) (audit.Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return s.record, s.fault
 }
 
 func (s *brokenStore) List(context.Context, audit.Scope, audit.Filter, int, string) ([]audit.Record, string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return []audit.Record{s.record}, "", s.fault
 }
 

@@ -131,7 +131,7 @@ func (h *health) Watch(req *healthv1.HealthCheckRequest, stream grpc.ServerStrea
 			last = now
 		}
 		if ended {
-			return status.Error(codes.Unavailable, errDraining.Error())
+			return errDraining
 		}
 		select {
 		case <-ctx.Done():

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -216,7 +217,7 @@ func makeStatus(log *slog.Logger) func(context.Context, string, func(context.Con
 			return nil
 		}
 		st := statusOf(err)
-		if code := st.Code(); code == codes.Internal || code == codes.Unavailable {
+		if code := st.Code(); (code == codes.Internal || code == codes.Unavailable) && !errors.Is(err, errDraining) {
 			attrs := []slog.Attr{
 				slog.String("method", method), slog.String("decision_id", decisionID(ctx)),
 				slog.String("cause", cause(err)),

@@ -87,6 +87,9 @@ func TestDrain(t *testing.T) {
 	if err := <-s.ended; err != nil {
 		t.Errorf("Run: %v", err)
 	}
+	if faults := s.log.lines(t, "fault"); len(faults) != 0 {
+		t.Errorf("a stop is no fault: %v", faults)
+	}
 }
 
 // A call that does not end is cut off, and the stop ends all the same.
@@ -103,8 +106,13 @@ func TestDrainIsBounded(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	s.stop()
-	if err := <-s.ended; err != nil {
-		t.Errorf("Run: %v", err)
+	select {
+	case err := <-s.ended:
+		if err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the stop waits for a call that does not end")
 	}
 	if err := <-failed; err == nil {
 		t.Error("a call without a record was answered")

@@ -22,9 +22,12 @@ const (
 	sentenceMalformed = "the call is malformed"
 )
 
-// maxDetailBytes bounds the details of a status. In base64, as trailers carry them,
-// they then stay below 4 KiB; from about 8 KiB on clients lose them.
-const maxDetailBytes = 3 << 10
+// Bounds of a status, in bytes. In base64, as trailers carry them, details then stay
+// below 4 KiB with the message beside them; from about 8 KiB on clients lose both.
+const (
+	maxDetailBytes  = 2 << 10
+	maxMessageBytes = 512
+)
 
 // errNotOperator says that a caller without the role asked for audit records.
 var errNotOperator = errors.New("server: the caller is not an operator")
@@ -53,6 +56,8 @@ func statusOf(err error) *status.Status {
 		return status.New(codes.Unavailable, "the audit store has no room now")
 	case errors.Is(err, audit.ErrUnavailable):
 		return status.New(codes.Unavailable, "the audit store is not available")
+	case errors.Is(err, errDraining):
+		return status.New(codes.Unavailable, errDraining.Error())
 	case errors.Is(err, gate.ErrNoContracts):
 		return status.New(codes.Unavailable, "no contracts are loaded")
 	case errors.Is(err, context.DeadlineExceeded):
@@ -78,15 +83,20 @@ func librarysStatus(err error) *status.Status {
 	return status.New(codes.Internal, sentenceInternal)
 }
 
-// invalidArgument makes the status of a malformed call, with as many of the faults as
-// have room.
+// invalidArgument makes the status of a malformed call: the first fault in the message,
+// for people, and as many as have room in the details, for programs.
 func invalidArgument(faults []fieldFault) *status.Status {
 	details := &errdetails.BadRequest{}
+	message := sentenceMalformed
+	if len(faults) > 0 {
+		message += ": " + strings.TrimSpace(faults[0].field+" "+faults[0].detail)
+		message = message[:min(len(message), maxMessageBytes)]
+	}
 	size := 0
 	for i, f := range faults {
 		v := &errdetails.BadRequest_FieldViolation{Field: valid(f.field), Description: valid(f.detail)}
 		size += proto.Size(v) + 4
-		if size > maxDetailBytes-128 {
+		if size > maxDetailBytes {
 			details.FieldViolations = append(details.FieldViolations, &errdetails.BadRequest_FieldViolation{
 				Description: fmt.Sprintf("%d more faults are not listed", len(faults)-i),
 			})
@@ -94,7 +104,7 @@ func invalidArgument(faults []fieldFault) *status.Status {
 		}
 		details.FieldViolations = append(details.FieldViolations, v)
 	}
-	st := status.New(codes.InvalidArgument, sentenceMalformed)
+	st := status.New(codes.InvalidArgument, valid(message))
 	if with, err := st.WithDetails(details); err == nil {
 		return with
 	}
@@ -129,7 +139,7 @@ func stack(err error) string {
 	}
 	lines := strings.Split(string(panicked.Stack), "\n")
 	for i, line := range lines {
-		if open := strings.LastIndexByte(line, '('); open >= 0 && !strings.HasPrefix(line, "\t") {
+		if open := strings.LastIndexByte(line, '('); open >= 0 && strings.HasSuffix(line, ")") && !strings.HasPrefix(line, "\t") {
 			lines[i] = line[:open] + "(…)"
 		}
 	}

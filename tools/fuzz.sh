@@ -32,7 +32,7 @@ while read -r package target; do
 		exit 1
 	fi
 	echo "fuzz: $package $target for $time"
-	"$go" test -run '^$' -fuzz "^${target}\$" -fuzztime "$time" "$package" </dev/null
+	"$go" test -run '^$' -fuzz "^${target}\$" -fuzztime "$time" -fuzzminimizetime 20x "$package" </dev/null
 	ran=$((ran + 1))
 done <<<"$targets"
 

@@ -176,6 +176,21 @@ func TestContextEnds(t *testing.T) {
 	}
 }
 
+// The stack is bounded apart from the work.
+func TestNestingIsBounded(t *testing.T) {
+	var chain strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&chain, `"c%d":{"$ref":"#/$defs/c%d"},`, i, i+1)
+	}
+	s := mustCompile(t, `{"$ref":"#/$defs/c0","$defs":{`+chain.String()+`"c400":{"properties":{"c":{"$ref":"#/$defs/c0"}}}}}`, Options{Budget: 1 << 60})
+	if _, err := s.Validate(context.Background(), parse(t, nested(40))); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Validate(context.Background(), parse(t, nested(60))); !errors.Is(err, ErrBudget) {
+		t.Error(err)
+	}
+}
+
 // An explicit budget is spent exactly: one visit for each application.
 func TestBudgetIsCounted(t *testing.T) {
 	const source = `{"items":{"type":"integer"}}`

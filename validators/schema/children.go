@@ -138,7 +138,6 @@ func (r *run) membersFit(l *location, v strictjson.Value, dyn *scope, m *marks, 
 	for name, child := range v.Members() {
 		i++
 		if !ok && out.done(child) {
-			m.setFrom(i)
 			return false
 		}
 		if o.names != nil && !r.nameFits(o.names, name, dyn) {
@@ -209,7 +208,6 @@ func (r *run) arrayFits(l *location, v strictjson.Value, dyn *scope, m *marks, o
 func (r *run) itemsFit(a *arrayRules, v strictjson.Value, dyn *scope, m *marks, out *sink, ok bool) bool {
 	for i, e := range v.Elements() {
 		if !ok && out.done(e) {
-			m.setFrom(i)
 			return false
 		}
 		switch {

@@ -3,6 +3,8 @@ package schema
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -90,7 +92,7 @@ func Compile(files map[string][]byte, root string, opts Options) (*Schema, error
 	if _, ok := files[root]; !ok {
 		return nil, &CompileError{File: root, Detail: "there is no such file among the schemas"}
 	}
-	for name := range files {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if _, err := docs.load(fileURI(name)); err != nil {
 			return nil, err
 		}

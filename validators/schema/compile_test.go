@@ -107,7 +107,7 @@ func TestCompileArguments(t *testing.T) {
 	if _, err := Compile(files, "a.json", Options{}); err == nil || !strings.Contains(err.Error(), "bad.json") {
 		t.Error(err)
 	}
-	for _, uri := range []string{"relative.json", "https://example.test/a#b", "contract:///a.json"} {
+	for _, uri := range []string{"relative.json", "https://example.test/a#b", "https://example.test/a#", "contract:///a.json"} {
 		if _, err := Compile(map[string][]byte{"a": []byte(`true`)}, "a", Options{Remotes: map[string][]byte{uri: []byte(`true`)}}); err == nil {
 			t.Errorf("%q is no name of a remote", uri)
 		}

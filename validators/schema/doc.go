@@ -28,8 +28,8 @@
 //   - Work is counted while it is done. When the budget is spent or the context ends,
 //     evaluation stops with [ErrBudget] and frees the processor; nothing is left
 //     running.
-//   - Memory besides the input is bounded: at most [MaxFailures] failures are kept,
-//     whatever the input.
+//   - Memory is bounded by a small multiple of the input, most of it for uniqueItems:
+//     at most [MaxFailures] failures are kept, whatever fails.
 //   - A [Failure] and an error carry places and keywords, no value of the instance and
 //     no byte of a file that is not part of the schema.
 //   - Equality (const, enum, uniqueItems) and multipleOf are exact, on decimal digits;

@@ -54,7 +54,7 @@ type documents struct {
 func newDocuments(files, remotes map[string][]byte) (*documents, error) {
 	d := &documents{byURI: make(map[string]*document, len(files)+len(remotes))}
 	for uri, source := range remotes {
-		if u, err := url.Parse(uri); err != nil || !u.IsAbs() || u.Fragment != "" || strings.HasPrefix(uri, fileScheme) {
+		if u, err := url.Parse(uri); err != nil || !u.IsAbs() || strings.Contains(uri, "#") || strings.HasPrefix(uri, fileScheme) {
 			return nil, &CompileError{File: uri, Detail: "a remote is named by an absolute URI without fragment"}
 		}
 		d.byURI[uri] = &document{name: uri, source: source}

@@ -35,8 +35,17 @@ type found struct {
 	path    string
 }
 
+// place is where in the input the failure shows: a missing member where its object
+// ends without it.
+func (f *found) place() int {
+	if f.absent {
+		return f.value.End()
+	}
+	return f.value.Offset()
+}
+
 func (f *found) compare(g *found) int {
-	if d := f.value.Offset() - g.value.Offset(); d != 0 {
+	if d := f.place() - g.place(); d != 0 {
 		return d
 	}
 	if d := strings.Compare(f.path, g.path); d != 0 {
@@ -67,7 +76,7 @@ func (s *sink) add(f found) {
 
 // done reports whether no failure in v or behind it can be among the first any more.
 func (s *sink) done(v strictjson.Value) bool {
-	return s == nil || (len(s.first) == MaxFailures && s.first[MaxFailures-1].value.Offset() < v.Offset())
+	return s == nil || (len(s.first) == MaxFailures && s.first[MaxFailures-1].place() < v.Offset())
 }
 
 // failures makes the pointers, relative to v.

@@ -64,13 +64,14 @@ func FuzzSchema(f *testing.F) {
 		offsets := make([]int, len(failures))
 		for i, x := range failures {
 			at := v.At(x.At)
-			if !at.Exists() && len(x.At) > 0 {
-				at = v.At(x.At[:len(x.At)-1]) // a missing member
+			offsets[i] = at.Offset()
+			if !at.Exists() && len(x.At) > 0 { // a missing member
+				at = v.At(x.At[:len(x.At)-1])
+				offsets[i] = at.End()
 			}
 			if !at.Exists() || x.Keyword == "" {
 				t.Fatalf("%+v is nowhere", x)
 			}
-			offsets[i] = at.Offset()
 		}
 		if !slices.IsSorted(offsets) {
 			t.Fatalf("out of order: %+v", failures)

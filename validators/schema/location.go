@@ -125,11 +125,6 @@ func (t types) allow(v strictjson.Value) bool {
 	return t&integerType != 0 && kind == strictjson.Number && v.Decimal().IsInteger()
 }
 
-// mayBe reports whether a value of this kind can be of one of the types.
-func (t types) mayBe(kind strictjson.Kind) bool {
-	return t&(1<<kind) != 0 || (t&integerType != 0 && kind == strictjson.Number)
-}
-
 // enumeration is the keyword enum: equality is a look-up of canonical keys.
 type enumeration struct {
 	keys    map[string]struct{}

@@ -34,13 +34,6 @@ func (m *marks) setAll() {
 	}
 }
 
-// setFrom marks the children from position i on, of which no failure would be kept.
-func (m *marks) setFrom(i int) {
-	for ; m != nil && i < 64*len(m.bits); i++ {
-		m.set(i)
-	}
-}
-
 // setPartial notes that marks may be missing.
 func (m *marks) setPartial() {
 	if m != nil {

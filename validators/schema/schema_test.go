@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hallmark-gate/hallmark/validators/format"
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
 )
 
@@ -61,12 +62,15 @@ var failureTable = []struct{ name, schema, instance, want string }{
 	{"same place by schema path", `{"minLength":5,"pattern":"^b","allOf":[{"pattern":"^c"}]}`, `"a"`,
 		"pattern /allOf/0/pattern\nminLength /minLength\npattern /pattern"},
 	{"the path after references, once", `{"$defs":{"s":{"type":"string"}},"allOf":[{"$ref":"#/$defs/s"},{"$ref":"#/$defs/s"}]}`, `1`, "type /$defs/s/type"},
-	{"missing before what stands inside", `{"required":["z"],"properties":{"a":{"type":"string"}}}`, `{"a":1}`, "/z required /required\n/a type /properties/a/type"},
+	{"missing where its object ends", `{"required":["z"],"properties":{"a":{"type":"string"}}}`, `{"a":1}`, "/a type /properties/a/type\n/z required /required"},
 	{"no pattern over what is too long", `{"maxLength":1,"pattern":"^b"}`, `"aa"`, "maxLength /maxLength"},
 	{"at most five, the first ones", `{"properties":{"late":{"items":{"type":"string"}}},"additionalProperties":{"type":"string"}}`, `{"late":[1,2,3,4,5,6],"x":1}`,
 		"/late/0 type /properties/late/items/type\n/late/1 type /properties/late/items/type\n/late/2 type /properties/late/items/type\n/late/3 type /properties/late/items/type\n/late/4 type /properties/late/items/type"},
 	{"an early one found late", `{"properties":{"late":{"items":{"type":"string"}}},"unevaluatedProperties":false}`, `{"x":1,"late":[1,2,3,4,5,6],"y":1}`,
 		"/x unevaluatedProperties /unevaluatedProperties\n/late/0 type /properties/late/items/type\n/late/1 type /properties/late/items/type\n/late/2 type /properties/late/items/type\n/late/3 type /properties/late/items/type"},
+	{"earlier ones found when there are five already", `{"allOf":[{"prefixItems":[true,true,true],"items":{"type":"string"}},{"prefixItems":[{"minimum":2},{"minimum":2},{"minimum":2}]}]}`, `[1,1,1,1,1,1,1,1]`,
+		"/0 minimum /allOf/1/prefixItems/0/minimum\n/1 minimum /allOf/1/prefixItems/1/minimum\n/2 minimum /allOf/1/prefixItems/2/minimum\n/3 type /allOf/0/items/type\n/4 type /allOf/0/items/type"},
+	{"a union that fails leaves no member unexpected", `{"anyOf":[{"required":["x"],"properties":{"a":true}}],"unevaluatedProperties":false}`, `{"a":1}`, "anyOf /anyOf"},
 	{"property names", `{"propertyNames":{"pattern":"^[a-z]+$"}}`, `{"ok":1,"NO":2}`, "/NO propertyNames /propertyNames"},
 	{"property names of the right item", `{"items":{"propertyNames":{"maxLength":1}}}`, `[{"bad":1},{"o":1}]`, "/0/bad propertyNames /items/propertyNames"},
 	{"dependent required", `{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, "/b dependentRequired /dependentRequired/a"},
@@ -96,6 +100,8 @@ var failureTable = []struct{ name, schema, instance, want string }{
 	{"union with a branch that anything may choose", `{"anyOf":[{"properties":{"k":{"const":1},"a":{"type":"string"}},"required":["k"]},{"properties":{"k":{"const":2}},"required":["k"]},{"required":["never"]}]}`,
 		`{"k":1,"a":1}`, "/a type /anyOf/0/properties/a/type"},
 	{"union: two match", `{"oneOf":[{"type":"integer"},{"minimum":1}]}`, `2`, "oneOf /oneOf"},
+	{"union: a member that all branches share does not choose", `{"oneOf":[{"properties":{"v":{"const":1},"z":{"const":"a"},"x":{"type":"string"}},"required":["z","v"]},{"properties":{"v":{"const":1}},"required":["v","never"]}]}`,
+		`{"v":1,"z":"a","x":1}`, "oneOf /oneOf"},
 	{"union: the best member chooses, another is wrong", `{"oneOf":[{"properties":{"v":{"const":1},"k":{"const":"a"}},"required":["k","v"]},{"properties":{"v":{"const":1},"k":{"const":"b"}},"required":["k","v"]}]}`,
 		`{"v":2,"k":"b"}`, "/v const /oneOf/1/properties/v/const"},
 }
@@ -118,7 +124,7 @@ func TestFailuresOfAPart(t *testing.T) {
 	whole := parse(t, `{"data":{"n":"x"}}`)
 	s := mustCompile(t, `{"properties":{"n":{"type":"integer"}},"required":["m"]}`, Options{})
 	got, err := s.Validate(context.Background(), whole.Member("data"))
-	if want := "/m required /required\n/n type /properties/n/type"; err != nil || show(got) != want {
+	if want := "/n type /properties/n/type\n/m required /required"; err != nil || show(got) != want {
 		t.Errorf("%v, got\n%s", err, show(got))
 	}
 }
@@ -166,6 +172,9 @@ var verdictTable = []struct {
 	{"065 unique by value", `{"uniqueItems":true}`, `[{"a":1,"b":2},{"b":2.0,"a":10e-1}]`, false},
 	{"065 unique kinds", `{"uniqueItems":true}`, `[0,false,null,"","0",[],{},"false",[0]]`, true},
 	{"unique: parts that run together", `{"uniqueItems":true}`, `[["a","b"],["ab"],["a\u0004b"],["a",["b"]],[["a"],"b"]]`, true},
+	{"unique: parts that run together, evenly", `{"uniqueItems":true}`, `[["a\u0004b","c"],["a","b\u0004c"]]`, true},
+	{"unique: zeros", `{"uniqueItems":true}`, `[0,-0.0]`, false},
+	{"unique: zeros with exponents", `{"uniqueItems":true}`, `[0e5,0]`, false},
 	{"unique: sign and scale", `{"uniqueItems":true}`, `[1,-1,10,0.1,1e10,1e-10,100]`, true},
 	{"069 siblings of a reference count", `{"$defs":{"s":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/s","maxLength":2}}}`, `{"a":"abcd"}`, false},
 	{"bounds beyond an int", `{"maxLength":18446744073709551616,"minLength":0}`, `"abc"`, true},
@@ -198,7 +207,7 @@ func TestVerdicts(t *testing.T) {
 
 // A12. Formats are our own, asserted, and refused where there is no check.
 func TestFormats(t *testing.T) {
-	if _, known := lookupFormat("date-time"); !known {
+	if _, known := format.Lookup("date-time"); !known {
 		t.Skip("package format is not linked in: formats_standin.go stands for it")
 	}
 	if err := SelfTest(); err != nil {

@@ -199,7 +199,7 @@ func (u *union) choose(v strictjson.Value) choice {
 	}
 	for i := range u.branches {
 		f := &u.facts[i]
-		possible := f.types.mayBe(kind)
+		possible := f.types.allow(v)
 		if kind == strictjson.Object {
 			for j, name := range u.members {
 				keys, restricted := f.members[name]

@@ -9,14 +9,14 @@ import (
 )
 
 // BigNumbers says what [AppendCanonical] does with a number that no IEEE 754 double
-// stands for: an integer beyond ±(2^53−1), or a fraction with more digits than its
-// nearest double has.
+// stands for: an integer beyond ±(2^53−1), or a fraction other than the shortest one
+// that its nearest double is written with, such as 0.10000000000000000001.
 type BigNumbers bool
 
 // The two ways. RFC 8785 knows only the first.
 const (
 	RefuseBigNumbers BigNumbers = false
-	KeepBigNumbers   BigNumbers = true // the digits stay as they were written
+	KeepBigNumbers   BigNumbers = true // the digits stay as they were written; equal numbers may have two forms
 )
 
 // AppendCanonical appends the canonical form of v (RFC 8785): members sorted by the

@@ -244,3 +244,51 @@ func tokens(t *testing.T, src []byte) string {
 		b.WriteByte('\n')
 	}
 }
+
+// The inputs of public bug reports about JSON (cases 018 to 041), and the reason of
+// each refusal; the accepted ones are judged further on, by schema and text rules.
+var verdictsOfCases = map[string]strictjson.Reason{
+	"018-dup-plain.json":                 strictjson.DuplicateName,
+	"019-dup-escaped.json":               strictjson.DuplicateName,
+	"021-fold-long-s-kelvin.json":        accepted,
+	"023-lone-surrogate-value.json":      strictjson.Encoding,
+	"025-invalid-utf8.json":              strictjson.Encoding,
+	"025-invalid-utf8.cesu.json":         strictjson.Encoding,
+	"025-invalid-utf8.overlong.json":     strictjson.Encoding,
+	"026-bom.json":                       strictjson.Syntax,
+	"027-nan-infinity.json":              strictjson.Syntax,
+	"028-trailing-data.json":             strictjson.Syntax,
+	"028-trailing-data.ws.json":          accepted,
+	"030-invalid-escape-name-merge.json": strictjson.Syntax,
+	"032-exponent-panic.json":            strictjson.NumberLimit,
+	"032-exponent-panic.neg.json":        strictjson.NumberLimit,
+	"032-exponent-panic.min.json":        strictjson.NumberLimit,
+	"035-bigint-preserved.json":          accepted,
+	"037-double-overflow.json":           strictjson.NumberLimit,
+	"039-nul-in-string.json":             accepted,
+	"040-u2028-in-string.json":           accepted,
+}
+
+// A3, D1: every file of the JSON area; a new one without a row here is a failure.
+func TestConformanceCases(t *testing.T) {
+	folder := shared(t, "cases", "files")
+	for name, want := range verdictsOfCases {
+		src, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := verdict(t, src); got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(folder, "0[1-4][0-9]-*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		name := filepath.Base(file)
+		if _, listed := verdictsOfCases[name]; !listed && name >= "018" && name < "042" && !strings.HasSuffix(name, ".schema.json") {
+			t.Errorf("%s has no verdict", name)
+		}
+	}
+}

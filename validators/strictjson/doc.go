@@ -25,11 +25,12 @@
 // # Which fault is reported
 //
 // A limit comes first, the one that is exceeded earliest. Then the earliest of bad
-// encoding, bad syntax and a duplicate name. To find a limit that is exceeded after a duplicate name or after bad
-// encoding the reader goes on to the end of the value; after a fault of the grammar
-// nothing that follows has a meaning, and it stops there. [Error] carries the reason,
-// the byte offset and the JSON Pointer (RFC 6901), which says where the reader stood
-// and of a duplicate its name; it never carries a string value.
+// encoding, bad syntax and a duplicate name. To find a limit that is exceeded after a
+// duplicate name or after bad encoding the reader goes on to the end of the value;
+// after a fault of the grammar nothing that follows has a meaning, and it stops there.
+// [Error] carries the reason, the byte offset and the JSON Pointer (RFC 6901), which
+// says where the reader stood and of a duplicate its name; it never carries a string
+// value.
 //
 // # The tree
 //

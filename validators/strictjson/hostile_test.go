@@ -43,16 +43,19 @@ func shapes() map[string]func(n int) string {
 		return func(n int) string { return fill(n, open, piece, closing) }
 	}
 	return map[string]func(int) string{
-		"tiny keys":                    plain("{", `"k%d":0,`, `"":0}`),
-		"tiny escaped keys":            plain("{", `"\u006b%d":0,`, `"":0}`),
-		"keys of one prefix":           plain("{", `"`+prefix+`%d":0,`, `"":0}`),
-		"keys of one prefix, escaped":  plain("{", `"\n`+prefix+`%d":0,`, `"":0}`),
-		"one key again and again":      plain("{", `"a":0,`, `"b":0}`),
-		"one escaped key again":        plain(`{"a":0,`, `"\u0061":0,`, `"b":0}`),
-		"twelve keys, the last again":  plain(`{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1,"k":1,`, `"l":1,`, `"m":0}`),
-		"objects of thirteen":          plain("[", thirteen, "0]"),
-		"objects of thirteen, inside":  plain("", strings.TrimSuffix(thirteen, `1},`), ""),
-		"objects and arrays in turn":   plain("[", thirteen+"[0],", "0]"),
+		"tiny keys":                   plain("{", `"k%d":0,`, `"":0}`),
+		"tiny escaped keys":           plain("{", `"\u006b%d":0,`, `"":0}`),
+		"keys of one prefix":          plain("{", `"`+prefix+`%d":0,`, `"":0}`),
+		"keys of one prefix, escaped": plain("{", `"\n`+prefix+`%d":0,`, `"":0}`),
+		"one key again and again":     plain("{", `"a":0,`, `"b":0}`),
+		"one escaped key again":       plain(`{"a":0,`, `"\u0061":0,`, `"b":0}`),
+		"twelve keys, the last again": plain(`{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1,"k":1,`, `"l":1,`, `"m":0}`),
+		"objects of thirteen":         plain("[", thirteen, "0]"),
+		"objects of thirteen, inside": plain("", strings.TrimSuffix(thirteen, `1},`), ""),
+		"objects and arrays in turn":  plain("[", thirteen+"[0],", "0]"),
+		"one large object, many of thirteen": func(n int) string {
+			return "[" + fill(n/2, "{", `"k%d":0,`, `"":0},`) + fill(n/2, "", thirteen, "0]")
+		},
 		"small objects":                plain("[", `{"a":0},`, "0]"),
 		"one string":                   plain(`"`, "x", `"`),
 		"one string of wide runes":     plain(`"`, "\U0001f600", `"`),
@@ -181,11 +184,32 @@ func TestHostileUnderCeilings(t *testing.T) {
 	}
 }
 
+// The names of one large object burden none of the small ones behind it: the map that
+// they were kept in is not cleared again and again.
+func TestLargeObjectBeforeSmallOnes(t *testing.T) {
+	const n = 512 << 10
+	first := fill(n, "{", `"k%d":0,`, `"":0}`)
+	rest := shapes()["objects of thirteen"](n)
+	both := "[" + first + "," + rest + "]"
+	ratio := math.Inf(1)
+	alone, together := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
+	for try := 0; try < 20 && ratio >= 3; try++ {
+		alone = min(alone, timed([]byte(first))+timed([]byte(rest)))
+		together = min(together, timed([]byte(both)))
+		ratio = float64(together) / float64(alone)
+	}
+	t.Logf("%.2f times as long", ratio)
+	if ratio >= 3 {
+		t.Errorf("together they take %v, one after the other %v", together, alone)
+	}
+}
+
 // Reading allocates a handful of times, not once for each value.
 func TestFewAllocations(t *testing.T) {
 	for name, src := range map[string]string{
-		"a list":            fill(50_000, "[", `{"id":%d,"name":"a","price":1.50,"tags":["x","y"]},`, "0]"),
-		"a list of escapes": fill(50_000, "[", `{"id":%d,"n\u0061me":"a\n"},`, "0]"),
+		"a list":              fill(50_000, "[", `{"id":%d,"name":"a","price":1.50,"tags":["x","y"]},`, "0]"),
+		"a list of wide rows": shapes()["objects of thirteen"](50_000),
+		"a list of escapes":   fill(50_000, "[", `{"id":%d,"n\u0061me":"a\n"},`, "0]"),
 	} {
 		input := []byte(src)
 		if n := testing.AllocsPerRun(10, func() { _, _ = strictjson.Parse(input, strictjson.Ceilings()) }); n > 40 {

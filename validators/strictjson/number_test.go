@@ -133,6 +133,31 @@ func TestMagnitudeByLength(t *testing.T) {
 	}
 }
 
+// D1: near both ends of the range, exactly the numbers from 10^-308 up to 10^309 pass,
+// math/big being the judge.
+func TestMagnitudeAgainstRat(t *testing.T) {
+	lowest, beyond := rat("1e-308"), rat("1e309")
+	w := newWriter(9)
+	passed := 0
+	for range 4000 {
+		zeros, more := strings.Repeat("0", w.IntN(50)), strings.Repeat("0", w.IntN(50))
+		src := w.pick("", "-") + w.pick("1", "9.99", "0."+zeros+"1", "0."+zeros+"25"+more, "7"+more, "12"+more+".5")
+		src += fmt.Sprintf("%s%d", w.pick("e", "E-"), 308-60+w.IntN(120))
+		x := rat(src)
+		x.Abs(x)
+		want := x.Cmp(lowest) >= 0 && x.Cmp(beyond) < 0
+		if want {
+			passed++
+		}
+		if _, err := strictjson.Parse([]byte(src), strictjson.Ceilings()); (err == nil) != want {
+			t.Errorf("%s: %v", src, err)
+		}
+	}
+	if passed < 1000 || passed > 3000 {
+		t.Errorf("%d of 4000 pass: too one-sided", passed)
+	}
+}
+
 func decimal(t testing.TB, token string) strictjson.Decimal {
 	t.Helper()
 	d, ok := strictjson.ParseDecimal(token)

@@ -165,7 +165,7 @@ func (r *reader) member(top *frame) error {
 	if err != nil {
 		return err
 	}
-	if r.duplicate(top, name) && r.fault == nil {
+	if r.fault == nil && r.duplicate(top, name) { // the first fault is enough
 		top.name, top.inside = name, true
 		r.fault = r.errorAt(DuplicateName, at, "the object has this member name already")
 	}

@@ -85,7 +85,8 @@ func (p Pointer) Append(token string) Pointer {
 }
 
 // At returns the value that p points to inside v, or the zero Value. An array index
-// is written in decimal without leading zeros (RFC 6901 section 4).
+// is written in decimal without leading zeros (RFC 6901 section 4). It takes time
+// linear in the members and elements beside the way.
 func (v Value) At(p Pointer) Value {
 	for _, token := range p {
 		switch v.Kind() {

@@ -207,6 +207,7 @@ func (v Value) Member(name string) Value {
 }
 
 // Element returns the element of an array at a zero-based index, or the zero Value.
+// It takes time linear in the index; [Value.Elements] reads them all.
 func (v Value) Element(index int) Value {
 	if index < 0 || index >= v.Len() {
 		return Value{}

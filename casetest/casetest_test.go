@@ -1,0 +1,118 @@
+package casetest
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/hallmark-gate/hallmark/gate"
+	"github.com/hallmark-gate/hallmark/validators"
+	"github.com/hallmark-gate/hallmark/validators/semantic"
+)
+
+func load(t *testing.T, fsys fs.FS) *gate.Set {
+	t.Helper()
+	registry, err := validators.NewRegistry(semantic.Builtins())
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := gate.NewLoader(registry).Load(fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// shipped is an in-memory copy of the shipped contracts, for tests to spoil.
+func shipped(t *testing.T) fstest.MapFS {
+	t.Helper()
+	files := fstest.MapFS{}
+	dir := os.DirFS("../contracts")
+	err := fs.WalkDir(dir, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(dir, name)
+		files[name] = &fstest.MapFile{Data: data}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func spoil(t *testing.T, files fstest.MapFS, name, old, with string) {
+	t.Helper()
+	before := string(files[name].Data)
+	if !strings.Contains(before, old) {
+		t.Fatalf("%s has no %q", name, old)
+	}
+	files[name] = &fstest.MapFile{Data: []byte(strings.Replace(before, old, with, 1))}
+}
+
+// The shipped contracts pass every case, and their cases reach every promise. A22, A24
+func TestShippedContracts(t *testing.T) {
+	report := Run(context.Background(), load(t, os.DirFS("../contracts")))
+	if len(report.Results) == 0 {
+		t.Fatal("no case ran")
+	}
+	if failed := report.Failed(); len(failed) > 0 {
+		t.Errorf("%s", report)
+	}
+	for _, u := range report.Unreached {
+		t.Errorf("%s v%d: no case reaches %s %s", u.Tool, u.Version, u.Kind, u.Name)
+	}
+}
+
+// A case that wants the wrong thing fails, and says what came instead.
+func TestFailingCases(t *testing.T) {
+	const stale = "job_status/v1/cases/stale-observation.yaml"
+	const accepted = "deploy_status/v1/cases/accepted-healthy.yaml"
+	for _, row := range []struct {
+		line, file, old, with string
+		fragments             []string
+	}{
+		{"another place", stale, "at: /observed_at", "at: /state", []string{"stale-observation.yaml:7", "at", `expected "/state"`, `got      "/observed_at"`}},
+		{"another retry", stale, "retryable: false", "retryable: true", []string{"retryable", "expected true", "got      false"}},
+		{"accepted after all", stale, "11:50:00", "11:59:00", []string{"outcome", "expected failure INVALID_RESPONSE", "got      data"}},
+		{"refused after all", accepted, `"state":"healthy"}`, `"state":"broken"}`, []string{"outcome", "expected data", "SCHEMA SCHEMA at \"/state\""}},
+		{"other data", accepted, `want: {data: {"environment":"staging","revision":"a83f19c"`, `want: {data: {"environment":"staging","revision":"b83f19c"`, []string{"data", "b83f19c", "a83f19c"}},
+	} {
+		t.Run(row.line, func(t *testing.T) {
+			files := shipped(t)
+			spoil(t, files, row.file, row.old, row.with)
+			report := Run(context.Background(), load(t, files))
+			if len(report.Failed()) != 1 {
+				t.Fatalf("%d cases failed:\n%s", len(report.Failed()), report)
+			}
+			for _, fragment := range row.fragments {
+				if !strings.Contains(report.String(), fragment) {
+					t.Errorf("%q is not in\n%s", fragment, report)
+				}
+			}
+		})
+	}
+}
+
+// What no case reaches is named.
+func TestUnreached(t *testing.T) {
+	files := shipped(t)
+	delete(files, "deploy_status/v1/cases/upstream-not-found.yaml")
+	got := Run(context.Background(), load(t, files)).Unreached
+	want := Unreached{"deploy_status", 1, "failure code", "NOT_FOUND"}
+	if len(got) != 1 || got[0] != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestTwoRunsAgree(t *testing.T) {
+	set := load(t, os.DirFS("../contracts"))
+	first, second := Run(context.Background(), set), Run(context.Background(), set)
+	if first.String() != second.String() {
+		t.Error("two runs differ")
+	}
+}
