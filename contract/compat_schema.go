@@ -234,6 +234,9 @@ func (w *walk) diff(x, y *context, v view, t *trail) {
 		return
 	}
 	a, b := w.old.shape(x), w.new.shape(y)
+	if a.types == 0 && b.types == 0 {
+		return // nothing passes, however that is said
+	}
 	at := placeOf{w, a, b, v, t}
 	at.notes()
 	if w.mixed(x, y, at) {
