@@ -16,20 +16,30 @@ type slot struct {
 	fate fate
 	x    *context // of a described one
 	at   site     // where it is described; of a refused one, where its object is closed
+	// never says that a refused one is refused by what describes it, so that the object
+	// around may be open.
+	never bool
 }
 
-// member returns what a schema says about a member. closed says that what stands around
-// this branch refuses members that nobody names.
-func (s *side) member(x *context, name string, closed bool) slot {
+// member returns what a schema says about a member. around, where it is not nil, is the
+// context that refuses members which nothing in it names, this branch included.
+func (s *side) member(x *context, name string, around *context) slot {
 	sh := s.shape(x)
 	entries := surely(x.children[name])
-	closes := closed
+	closes := false
+	if around != nil {
+		_, named := around.children[name]
+		closes = !named
+	}
 	for _, a := range x.all {
 		if a.level != sure {
 			continue
 		}
-		if s.cx.holdsFalse(a.to, edgeAdditional) && !s.names(a.to, name) {
-			return slot{fate: refused, at: sh.closedAt}
+		if to, ok := s.additional(a.to); ok && !s.names(a.to, name) {
+			if s.cx.g.bool(to, false) {
+				return slot{fate: refused, at: sh.closedAt}
+			}
+			entries = append(entries, applied{to, sure})
 		}
 		closes = closes || s.cx.holdsFalse(a.to, edgeUnevaluatedProperties)
 	}
@@ -49,9 +59,19 @@ func (s *side) slotOf(entries []applied) slot {
 	}
 	sh := s.shape(y)
 	if sh.types == 0 {
-		return slot{fate: refused, at: sh.first}
+		return slot{fate: refused, at: sh.first, never: true}
 	}
-	return slot{described, y, sh.first}
+	return slot{fate: described, x: y, at: sh.first}
+}
+
+// additional returns what one location says about members that it does not name.
+func (s *side) additional(id int) (to int, ok bool) {
+	for _, e := range s.cx.g.locations[id].edges {
+		if e.kind == edgeAdditional {
+			return e.to, true
+		}
+	}
+	return 0, false
 }
 
 // names reports whether the properties or patternProperties of one location name a
@@ -69,7 +89,7 @@ func (s *side) names(id int, name string) bool {
 // objects compares the members of two places.
 func (w *walk) objects(x, y *context, p placeOf) {
 	w.closedness(p)
-	added, gone := map[string]bool{}, map[string]bool{}
+	added, gone := map[string]bool{}, map[string]bool{} // of which member-added and -removed say all
 	names := append([]string{}, p.a.members...)
 	seen := map[string]bool{}
 	for _, name := range names {
@@ -81,9 +101,10 @@ func (w *walk) objects(x, y *context, p placeOf) {
 		}
 	}
 	for _, name := range names {
-		old, now := w.old.member(x, name, p.v.closedOld), w.new.member(y, name, p.v.closedNew)
+		old, now := w.old.member(x, name, p.v.aroundOld), w.new.member(y, name, p.v.aroundNew)
 		required := now.fate == described && p.b.required[name].file != ""
-		added[name], gone[name] = old.fate == refused, now.fate == refused
+		added[name] = old.fate == refused && now.fate == described
+		gone[name] = old.fate == described && now.fate == refused
 		w.slots(old, now, name, "member", required, p)
 	}
 	for _, name := range keysOf(p.a.required) {
@@ -116,14 +137,10 @@ func (p placeOf) at(token string) placeOf {
 // closedness compares whether members that nobody names pass. What a branch takes from
 // the schema around it was reported there.
 func (w *walk) closedness(p placeOf) {
-	if p.v.closedOld != p.v.closedNew {
-		return
-	}
-	old, now := p.a.closed || p.v.closedOld, p.b.closed || p.v.closedNew
 	switch {
-	case old && !now:
+	case p.a.closed && !p.b.closed:
 		p.report(opens, "closed-opened", p.a.orFirst(p.a.closedAt), "closed", "open")
-	case now && !old:
+	case p.b.closed && !p.a.closed:
 		p.report(narrows, "opened-closed", p.b.orFirst(p.b.closedAt), "open", "closed")
 	}
 }
@@ -152,6 +169,10 @@ func (w *walk) slots(old, now slot, token, what string, required bool, p placeOf
 		in := p
 		in.t = &trail{p.t, token}
 		in.report(narrows, what+"-removed", old.at, w.old.show(old, p.a.required[token].file != ""), "")
+	case old.fate == free && now.never:
+		p.at(token).report(narrows, what+"-removed", now.at, "any", "")
+	case old.never && now.fate == free:
+		p.at(token).report(opens, what+"-added", old.at, "", "any")
 	case old.fate == free && now.fate == described:
 		if w.new.shape(now.x).unconditional() && len(w.new.clausesOf(now.x)) == 0 {
 			return

@@ -72,9 +72,9 @@ type pairing struct {
 type view struct {
 	whole bool       // all of it is given to the agent, or it is an argument
 	node  *fieldNode // the part of agent_fields below; nil: nothing of it is given
-	// closedOld and closedNew: the schema around this branch refuses members that
-	// neither it nor the branch names.
-	closedOld, closedNew bool
+	// aroundOld and aroundNew are what is said around this branch of a union, where that
+	// refuses members which nothing at the place names; else nil.
+	aroundOld, aroundNew *context
 }
 
 func (v view) visible() bool { return v.whole || v.node != nil }

@@ -61,14 +61,14 @@ func (s *side) clausesOf(x *context) []clause {
 		if len(by[edgeContains]) > 0 {
 			add("contains", plainText(l.words["minContains"])+" "+plainText(l.words["maxContains"]), by[edgeContains]...)
 		}
-		s.keyed(by, add)
+		s.keyed(x, by, add)
 	}
 	return list
 }
 
 // keyed adds the conditions of which a location has one for each name, or of which only
 // those count that are no plain booleans.
-func (s *side) keyed(by map[edgeKind][]edge, add func(word, key string, edges ...edge)) {
+func (s *side) keyed(x *context, by map[edgeKind][]edge, add func(word, key string, edges ...edge)) {
 	for _, e := range by[edgeDependent] {
 		add("dependentSchemas", e.key, e)
 	}
@@ -86,7 +86,11 @@ func (s *side) keyed(by map[edgeKind][]edge, add func(word, key string, edges ..
 	} {
 		for _, e := range by[k.kind] {
 			if s.cx.g.locations[e.to].value.Kind() != strictjson.Bool {
-				add(k.word, "", e)
+				key := ""
+				if k.kind != edgeAdditional { // what is evaluated is decided by all that applies
+					key = strings.Join(inOrder(slices.Clone(x.names)), " ") + fmt.Sprint(s.positions(x))
+				}
+				add(k.word, key, e)
 			}
 		}
 	}
@@ -117,7 +121,7 @@ func (w *walk) mixed(x, y *context, p placeOf) bool {
 	default:
 		a = clause{word: b.word, branches: []*context{x}, at: p.a.first}
 	}
-	w.unions(a, b, p.v, p)
+	w.unions(a, b, w.inside(a, b, p.v, p), p)
 	return true
 }
 
@@ -126,8 +130,12 @@ func (w *walk) mixed(x, y *context, p placeOf) bool {
 func (w *walk) clauses(x, y *context, p placeOf) {
 	old, now := w.old.clausesOf(x), w.new.clausesOf(y)
 	v := p.v
-	v.closedOld = v.closedOld || p.a.unevaluated
-	v.closedNew = v.closedNew || p.b.unevaluated
+	if p.a.unevaluated {
+		v.aroundOld = x
+	}
+	if p.b.unevaluated {
+		v.aroundNew = y
+	}
 	pair := func(fit func(a, b clause) bool) {
 		old = slices.DeleteFunc(old, func(a clause) bool {
 			i := slices.IndexFunc(now, func(b clause) bool { return a.word == b.word && fit(a, b) })
@@ -137,11 +145,11 @@ func (w *walk) clauses(x, y *context, p placeOf) {
 			return i >= 0
 		})
 	}
-	pair(func(a, b clause) bool { return a.key == b.key && w.sameClause(a, b, v, p) })
+	pair(func(a, b clause) bool { return a.key == b.key && w.sameClause(a, b, w.inside(a, b, v, p), p) })
 	pair(func(a, b clause) bool {
 		switch {
 		case a.union():
-			w.unions(a, b, v, p)
+			w.unions(a, b, w.inside(a, b, v, p), p)
 		case a.key != b.key && a.word != "if" && a.word != "contains":
 			return false
 		default:
@@ -155,6 +163,22 @@ func (w *walk) clauses(x, y *context, p placeOf) {
 	for _, b := range now {
 		p.report(narrows, "condition-added", b.at, "", b.word)
 	}
+}
+
+// inside is the view of the branches of two conditions. Where what is refused around
+// them does not decide whether a branch accepts, nothing of it is taken: a negation, an
+// if, a oneOf whose branches overlap, what judges members or elements.
+func (w *walk) inside(a, b clause, v view, p placeOf) view {
+	switch a.word {
+	case "anyOf", "dependentSchemas":
+		return v
+	case "oneOf":
+		if w.old.apart(a.branches, p.a.types) && w.new.apart(b.branches, p.b.types) {
+			return v
+		}
+	}
+	v.aroundOld, v.aroundNew = nil, nil
+	return v
 }
 
 // sameClause reports whether two conditions are the same, and then reports what their
@@ -233,7 +257,7 @@ func (s *side) name(x *context) string {
 func (s *side) tag(x *context) string {
 	sh := s.shape(x)
 	for _, name := range inOrder(slices.Clone(sh.members)) {
-		if m := s.member(x, name, false); m.fate == described {
+		if m := s.member(x, name, nil); m.fate == described {
 			if ms := s.shape(m.x); ms.listed && len(ms.values) == 1 {
 				return name + "=" + ms.String()
 			}
@@ -279,7 +303,7 @@ func (s *side) disjoint(x, y *context, types typeSet) bool {
 		if a.required[name].file == "" && b.required[name].file == "" {
 			continue
 		}
-		m, n := s.member(x, name, false), s.member(y, name, false)
+		m, n := s.member(x, name, nil), s.member(y, name, nil)
 		if m.fate != described || n.fate != described {
 			continue
 		}
