@@ -29,7 +29,8 @@ func (d *caseDraft) lint(c *Contract) {
 		d.faultAt(place{1, 1}, "", "now is missing; the contract has a check that looks at time")
 	}
 	check := d.Want.Check
-	if check != "" && !slices.ContainsFunc(c.Result.Checks, func(k Check) bool { return k.Name == check }) {
+	known := func(k Check) bool { return k.Name == check }
+	if check != "" && check != c.Result.Framing.binding() && !slices.ContainsFunc(c.Result.Checks, known) {
 		at := d.places["want.check"]
 		d.faultAt(at, "", "want.check: the contract has no check named %s", quote(check))
 	}
@@ -55,24 +56,35 @@ func refusedBy(prefix string, reasons ...Reason) obligation {
 }
 
 // obligations returns what this contract's cases must show.
+//
+// The output of a command that a pattern reads has neither objects nor members: cases
+// of another property, a duplicate member, null or an array for an object cannot exist
+// and are not asked for. What is too long or empty may be refused by the pattern
+// there. Every other kind and framing owes the whole list; what an envelope adds is
+// not asked of the framings of MCP.
 func (c *Contract) obligations() []obligation {
-	list := []obligation{
-		{
-			prefix: "accepted-", must: "want.data", times: 1,
-			proves: func(w Want) bool { return w.Data.Exists() },
-		},
-		refusedBy("extra-property-", ReasonSchema),
-		refusedBy("null-for-object-", ReasonSchema),
-		refusedBy("empty-id-", ReasonSchema, ReasonBinding),
-		refusedBy("duplicate-member-", ReasonDuplicateName),
-		refusedBy("array-for-object-", ReasonSchema),
-		refusedBy("too-long-", ReasonSchema, ReasonStringLimit, ReasonByteLimit),
-		{
-			prefix: "upstream-down-", times: 1,
-			must:   "want.failure: UPSTREAM_UNAVAILABLE, for what the transport or the status shows",
-			proves: isUpstreamDown,
-		},
+	list := []obligation{{
+		prefix: "accepted-", must: "want.data", times: 1,
+		proves: func(w Want) bool { return w.Data.Exists() },
+	}}
+	if command := c.Result.Command; command != nil && !command.JSON {
+		list = append(list,
+			refusedBy("empty-id-", ReasonCommandOutput, ReasonSchema, ReasonBinding),
+			refusedBy("too-long-", ReasonCommandOutput, ReasonSchema, ReasonStringLimit, ReasonByteLimit))
+	} else {
+		list = append(list,
+			refusedBy("extra-property-", ReasonSchema),
+			refusedBy("null-for-object-", ReasonSchema),
+			refusedBy("empty-id-", ReasonSchema, ReasonBinding),
+			refusedBy("duplicate-member-", ReasonDuplicateName),
+			refusedBy("array-for-object-", ReasonSchema),
+			refusedBy("too-long-", ReasonSchema, ReasonStringLimit, ReasonByteLimit))
 	}
+	list = append(list, obligation{
+		prefix: "upstream-down-", times: 1,
+		must:   "want.failure: UPSTREAM_UNAVAILABLE, for what the transport or the status shows",
+		proves: isUpstreamDown,
+	})
 	if c.Result.Framing == FramingEnvelope {
 		list = append(list,
 			refusedBy("success-with-error-", ReasonSchema),
@@ -104,10 +116,7 @@ func (c *Contract) otherValues() []obligation {
 		if k.Use != useEquals {
 			continue
 		}
-		at := k.With.Member("result").Text()
-		if c.Result.Framing == FramingEnvelope {
-			at = "/data" + at
-		}
+		at := c.Result.Framing.Payload().String() + k.With.Member("result").Text()
 		must := fmt.Sprintf("want.reason: %s and want.at: %s", ReasonBinding, quote(at))
 		same := slices.IndexFunc(list, func(o obligation) bool { return o.must == must })
 		if same >= 0 {

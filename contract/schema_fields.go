@@ -19,6 +19,8 @@ func lintResultSchema(c *Contract) Faults {
 	l.structure()
 	fields := l.agentFields()
 	l.textFields(fields)
+	l.maxList(fields)
+	l.command()
 	l.given(fields)
 	l.required(fields)
 	l.notGiven(fields)
@@ -32,7 +34,8 @@ type fieldNode struct {
 	children map[string]*fieldNode
 	field    int
 	text     int
-	below    int // agent_fields that end below
+	below    int  // agent_fields that end below
+	short    bool // a list that max_list bounds
 }
 
 func (n *fieldNode) child(token string) *fieldNode {
@@ -162,8 +165,8 @@ func (t *trail) pointer() strictjson.Pointer {
 	return p
 }
 
-// given walks every place that reaches the agent: strings and arrays have a bound,
-// and strings are machine values or declared text.
+// given walks every place that reaches the agent: strings and arrays have a bound, the
+// arrays above a field too, and strings are machine values or declared text.
 func (l *schemaLinter) given(tree *fieldNode) {
 	type seenKey struct {
 		id   int
@@ -175,12 +178,13 @@ func (l *schemaLinter) given(tree *fieldNode) {
 		if x == nil {
 			continue
 		}
+		l.passed(p, tree)
 		n := tree
 		for _, token := range p {
 			n = n.child(token)
 		}
 		queue := []spot{{x, n, trailOf(p)}}
-		for len(queue) > 0 {
+		for len(queue) > 0 && !l.cx.exhausted {
 			s := queue[0]
 			queue = queue[1:]
 			if k := (seenKey{s.x.id, s.node}); seen[k] {
@@ -201,13 +205,29 @@ func (l *schemaLinter) given(tree *fieldNode) {
 	}
 }
 
+// passed looks at the arrays above a field: as many of it reach the agent as they have
+// elements.
+func (l *schemaLinter) passed(p strictjson.Pointer, tree *fieldNode) {
+	for i, token := range p {
+		if x, _, _ := l.cx.find(p[:i], false); x != nil && token == strictjson.EveryElement {
+			l.boundedArray(spot{x, tree, trailOf(p[:i])})
+		}
+		tree = tree.child(token)
+	}
+}
+
+func (l *schemaLinter) boundedArray(s spot) {
+	limited := s.node != nil && s.node.short
+	if !limited && !l.cx.holdsAt(s.x, shortArray) {
+		l.unbounded(s, shortArray, "an array", "add maxItems, or bound it in max_list")
+	}
+}
+
 func (l *schemaLinter) givenHere(field int, s spot) {
 	if l.rep.full() {
 		return
 	}
-	if !l.cx.holdsAt(s.x, shortArray) {
-		l.unbounded(s, shortArray, "an array", "add maxItems")
-	}
+	l.boundedArray(s)
 	text := s.node != nil && s.node.text > 0
 	cut := text && l.c.Result.TextFields[s.node.text-1].MaxChars > 0
 	if !cut && !l.cx.holdsAt(s.x, shortText) {
@@ -248,7 +268,7 @@ func (l *schemaLinter) required(tree *fieldNode) {
 		at   strictjson.Pointer
 	}
 	queue := []part{{l.cx.root(), tree, strictjson.Pointer{}}}
-	for len(queue) > 0 {
+	for len(queue) > 0 && !l.cx.exhausted {
 		p := queue[0]
 		queue = queue[1:]
 		if p.node.field > 0 {

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -134,8 +136,8 @@ func showEvent(w io.Writer, e *hallmarkv1.Event) {
 	member("arguments", e.GetArgumentsDigest())
 	member("contract", e.GetContractDigest())
 	member("contracts", e.GetContractsDigest())
-	for kind, n := range e.GetSignals() {
-		member("signal", fmt.Sprintf("%s %d", kind, n))
+	for _, kind := range slices.Sorted(maps.Keys(e.GetSignals())) {
+		member("signal", fmt.Sprintf("%s %d", kind, e.GetSignals()[kind]))
 	}
 	member("took", e.GetDuration().AsDuration().String())
 }
