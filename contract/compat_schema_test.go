@@ -31,39 +31,65 @@ const (
 // around them. want has a change a line.
 var schemaPairs = []struct{ name, old, now, want string }{
 	// closed and open
-	{"opened", `{"type":"object","properties":{"a":{}},"additionalProperties":false}`, `{"type":"object","properties":{"a":{}}}`,
-		`breaking closed-opened s#/additionalProperties: closed -> open`},
-	{"closed", `{"type":"object","properties":{"a":{}}}`, `{"type":"object","properties":{"a":{}},"additionalProperties":false}`,
-		`breaking opened-closed s#/additionalProperties: open -> closed`},
+	{
+		"opened", `{"type":"object","properties":{"a":{}},"additionalProperties":false}`, `{"type":"object","properties":{"a":{}}}`,
+		`breaking closed-opened s#/additionalProperties: closed -> open`,
+	},
+	{
+		"closed", `{"type":"object","properties":{"a":{}}}`, `{"type":"object","properties":{"a":{}},"additionalProperties":false}`,
+		`breaking opened-closed s#/additionalProperties: open -> closed`,
+	},
 	{"closed in another way", `{"type":"object","properties":{"a":{}},"additionalProperties":false}`, `{"type":"object","properties":{"a":{}},"unevaluatedProperties":false}`, ``},
-	{"part closed too early", `{"allOf":[{"properties":{"a":{}}},{"properties":{"b":{}}}],"type":"object","unevaluatedProperties":false}`,
+	{
+		"part closed too early", `{"allOf":[{"properties":{"a":{}}},{"properties":{"b":{}}}],"type":"object","unevaluatedProperties":false}`,
 		`{"allOf":[{"properties":{"a":{}},"additionalProperties":false},{"properties":{"b":{}}}],"type":"object","unevaluatedProperties":false}`,
-		`breaking member-removed s#/allOf/1/properties/b: any -> nothing`},
-	{"described in an open object", `{"type":"object"}`, `{"type":"object","properties":{"a":{"type":"string"}}}`,
-		`breaking member-described s#/properties/a: any -> string`},
+		`breaking member-removed s#/allOf/1/properties/b: any -> nothing`,
+	},
+	{
+		"described in an open object", `{"type":"object"}`, `{"type":"object","properties":{"a":{"type":"string"}}}`,
+		`breaking member-described s#/properties/a: any -> string`,
+	},
 	{"described as anything", `{"type":"object"}`, `{"type":"object","properties":{"a":true,"b":{}}}`, ``},
-	{"no longer described", `{"type":"object","properties":{"a":{"type":"string"}}}`, `{"type":"object"}`,
-		`breaking member-undescribed s#/properties/a: string -> any`},
-	{"forbidden by false", `{"type":"object","properties":{"a":{"type":"string"}}}`, `{"type":"object","properties":{"a":false}}`,
-		`breaking member-removed s#/properties/a: string -> nothing`},
-	{"forbidden by values that exclude each other", `{"type":"object","properties":{"a":{"enum":[1,2]}}}`, `{"type":"object","properties":{"a":{"allOf":[{"enum":[1]},{"enum":[2]}]}}}`,
-		`breaking member-removed s#/properties/a: 1|2 -> nothing`},
-	{"free map", `{"type":"object","additionalProperties":{"type":"string"}}`, `{"type":"object","additionalProperties":{"type":"string","maxLength":9}}`,
-		`breaking condition-changed s#/additionalProperties: additionalProperties -> additionalProperties`},
-	{"pattern of names", `{"type":"object","patternProperties":{"^a":{}}}`, `{"type":"object","patternProperties":{"^b":{}}}`,
-		"breaking condition-added s#/patternProperties: nothing -> patternProperties\nbreaking condition-removed s#/patternProperties: patternProperties -> nothing"},
+	{
+		"no longer described", `{"type":"object","properties":{"a":{"type":"string"}}}`, `{"type":"object"}`,
+		`breaking member-undescribed s#/properties/a: string -> any`,
+	},
+	{
+		"forbidden by false", `{"type":"object","properties":{"a":{"type":"string"}}}`, `{"type":"object","properties":{"a":false}}`,
+		`breaking member-removed s#/properties/a: string -> nothing`,
+	},
+	{
+		"forbidden by values that exclude each other", `{"type":"object","properties":{"a":{"enum":[1,2]}}}`, `{"type":"object","properties":{"a":{"allOf":[{"enum":[1]},{"enum":[2]}]}}}`,
+		`breaking member-removed s#/properties/a: 1|2 -> nothing`,
+	},
+	{
+		"free map", `{"type":"object","additionalProperties":{"type":"string"}}`, `{"type":"object","additionalProperties":{"type":"string","maxLength":9}}`,
+		`breaking condition-changed s#/additionalProperties: additionalProperties -> additionalProperties`,
+	},
+	{
+		"pattern of names", `{"type":"object","patternProperties":{"^a":{}}}`, `{"type":"object","patternProperties":{"^b":{}}}`,
+		"breaking condition-added s#/patternProperties: nothing -> patternProperties\nbreaking condition-removed s#/patternProperties: patternProperties -> nothing",
+	},
 
 	// arrays
-	{"positions", `{"type":"array","prefixItems":[{"type":"string"},{"type":"integer"}],"items":false}`, `{"type":"array","prefixItems":[{"type":"string"},{"type":"number"}],"items":false}`,
-		`breaking type-widened s#/prefixItems/1: integer -> number`},
-	{"position more", `{"type":"array","prefixItems":[{"type":"string"}],"items":false}`, `{"type":"array","prefixItems":[{"type":"string"},{"type":"number"}],"items":false}`,
-		`contract element-added s#/prefixItems/1: nothing -> number`},
+	{
+		"positions", `{"type":"array","prefixItems":[{"type":"string"},{"type":"integer"}],"items":false}`, `{"type":"array","prefixItems":[{"type":"string"},{"type":"number"}],"items":false}`,
+		`breaking type-widened s#/prefixItems/1: integer -> number`,
+	},
+	{
+		"position more", `{"type":"array","prefixItems":[{"type":"string"}],"items":false}`, `{"type":"array","prefixItems":[{"type":"string"},{"type":"number"}],"items":false}`,
+		`contract element-added s#/prefixItems/1: nothing -> number`,
+	},
 	{"positions that say what items say", `{"type":"array","items":{"type":"string"}}`, `{"type":"array","prefixItems":[{"type":"string"}],"items":{"type":"string"}}`, ``},
-	{"elements opened", `{"type":"array","prefixItems":[{"type":"string"}],"items":false}`, `{"type":"array","prefixItems":[{"type":"string"}]}`,
-		`breaking closed-opened s#/items: closed -> open`},
+	{
+		"elements opened", `{"type":"array","prefixItems":[{"type":"string"}],"items":false}`, `{"type":"array","prefixItems":[{"type":"string"}]}`,
+		`breaking closed-opened s#/items: closed -> open`,
+	},
 	{"elements closed", `{"type":"array"}`, `{"type":"array","unevaluatedItems":false}`, `breaking opened-closed s#: open -> closed`},
-	{"contains", `{"type":"array","contains":{"const":1}}`, `{"type":"array","contains":{"const":1},"minContains":2}`,
-		`breaking condition-changed s#/contains: contains -> contains`},
+	{
+		"contains", `{"type":"array","contains":{"const":1}}`, `{"type":"array","contains":{"const":1},"minContains":2}`,
+		`breaking condition-changed s#/contains: contains -> contains`,
+	},
 
 	// numbers and strings
 	{"numbers with equal value", `{"minimum":1,"enum":[1,2.0]}`, `{"minimum":1.0,"enum":[1.0,2]}`, ``},
@@ -83,37 +109,55 @@ var schemaPairs = []struct{ name, old, now, want string }{
 
 	// unions and conditions
 	{"tags in another order", `{"oneOf":[` + tagA + `,` + tagB + `]}`, `{"oneOf":[` + tagB + `,` + tagA + `]}`, ``},
-	{"tag replaced", `{"oneOf":[` + tagA + `,` + tagB + `,` + tagC + `]}`, `{"oneOf":[` + tagA + `,` + strings.Replace(tagB, `"b"`, `"d"`, 1) + `,` + strings.Replace(tagC, `"c"`, `"e"`, 1) + `]}`,
+	{
+		"tag replaced", `{"oneOf":[` + tagA + `,` + tagB + `,` + tagC + `]}`, `{"oneOf":[` + tagA + `,` + strings.Replace(tagB, `"b"`, `"d"`, 1) + `,` + strings.Replace(tagC, `"c"`, `"e"`, 1) + `]}`,
 		"breaking branch-removed s#/oneOf/1: k=\"b\" -> nothing\nbreaking branch-removed s#/oneOf/2: k=\"c\" -> nothing\n" +
-			"contract branch-added s#/oneOf/1: nothing -> k=\"d\"\ncontract branch-added s#/oneOf/2: nothing -> k=\"e\""},
+			"contract branch-added s#/oneOf/1: nothing -> k=\"d\"\ncontract branch-added s#/oneOf/2: nothing -> k=\"e\"",
+	},
 	{"one branch as a union", tagA, `{"anyOf":[` + tagA + `]}`, ``},
-	{"union of another kind", `{"anyOf":[` + tagA + `,` + tagB + `]}`, `{"oneOf":[` + tagA + `,` + tagB + `]}`,
-		"breaking condition-removed s#/anyOf: anyOf -> nothing\nbreaking condition-added s#/oneOf: nothing -> oneOf"},
-	{"branches are repeated in the same union", `{"anyOf":[` + tagA + `,` + tagB + `]}`, `{"anyOf":[` + tagA + `,` + tagB + `,` + tagB + `]}`,
-		`contract branch-added s#/anyOf/2: nothing -> k="b"`},
-	{"closed around a union", `{"type":"object","oneOf":[{"properties":{"k":{"const":1}},"required":["k"]},{"properties":{"k":{"const":2}},"required":["k"]}],"unevaluatedProperties":false}`,
+	{
+		"union of another kind", `{"anyOf":[` + tagA + `,` + tagB + `]}`, `{"oneOf":[` + tagA + `,` + tagB + `]}`,
+		"breaking condition-removed s#/anyOf: anyOf -> nothing\nbreaking condition-added s#/oneOf: nothing -> oneOf",
+	},
+	{
+		"branches are repeated in the same union", `{"anyOf":[` + tagA + `,` + tagB + `]}`, `{"anyOf":[` + tagA + `,` + tagB + `,` + tagB + `]}`,
+		`contract branch-added s#/anyOf/2: nothing -> k="b"`,
+	},
+	{
+		"closed around a union", `{"type":"object","oneOf":[{"properties":{"k":{"const":1}},"required":["k"]},{"properties":{"k":{"const":2}},"required":["k"]}],"unevaluatedProperties":false}`,
 		`{"type":"object","oneOf":[{"properties":{"k":{"const":1},"n":{"type":"null"}},"required":["k"]},{"properties":{"k":{"const":2}},"required":["k"]}],"unevaluatedProperties":false}`,
-		`contract member-added s#/oneOf/0/properties/n: nothing -> null`},
-	{"elements under a closed object", `{"type":["object","array"],"contains":{"required":["k"]},"unevaluatedProperties":false}`,
+		`contract member-added s#/oneOf/0/properties/n: nothing -> null`,
+	},
+	{
+		"elements under a closed object", `{"type":["object","array"],"contains":{"required":["k"]},"unevaluatedProperties":false}`,
 		`{"type":["object","array"],"contains":{"required":["k"],"properties":{"b":false}},"unevaluatedProperties":false}`,
-		`breaking condition-changed s#/contains: contains -> contains`},
-	{"a branch refuses what is named around it", `{"type":"object","properties":{"p":{}},"anyOf":[{"required":["a"],"properties":{"a":{}}},{"required":["b"],"properties":{"b":{}}}],"unevaluatedProperties":false}`,
+		`breaking condition-changed s#/contains: contains -> contains`,
+	},
+	{
+		"a branch refuses what is named around it", `{"type":"object","properties":{"p":{}},"anyOf":[{"required":["a"],"properties":{"a":{}}},{"required":["b"],"properties":{"b":{}}}],"unevaluatedProperties":false}`,
 		`{"type":"object","properties":{"p":{}},"anyOf":[{"required":["a"],"properties":{"a":{},"p":false}},{"required":["b"],"properties":{"b":{}}}],"unevaluatedProperties":false}`,
-		`breaking member-removed s#/anyOf/0/properties/p: any -> nothing`},
+		`breaking member-removed s#/anyOf/0/properties/p: any -> nothing`,
+	},
 	{"what is excluded", `{"not":{"const":1}}`, `{"not":{"enum":[1,2]}}`, `breaking condition-changed s#/not: not -> not`},
 	{"excluded by other words", `{"not":{"const":1}}`, `{"not":{"$ref":"#/$defs/one"},"$defs":{"one":{"enum":[1]}}}`, ``},
 	{"if", `{"if":{"const":1},"then":{"type":"integer"}}`, `{"if":{"const":1},"then":{"type":"integer"},"else":false}`, `breaking condition-changed s#/if: if -> if`},
 	{"if in allOf", `{"if":{"const":1},"then":{"type":"integer"}}`, `{"allOf":[{"if":{"const":1},"then":{"type":"integer"}}]}`, ``},
 	{"then for else", `{"if":{"const":1},"then":{"type":"integer"}}`, `{"if":{"const":1},"else":{"type":"integer"}}`, `breaking condition-changed s#/if: if -> if`},
-	{"condition gone", `{"type":"object","dependentSchemas":{"a":{"required":["b"]}}}`, `{"type":"object"}`,
-		`breaking condition-removed s#/dependentSchemas: dependentSchemas -> nothing`},
+	{
+		"condition gone", `{"type":"object","dependentSchemas":{"a":{"required":["b"]}}}`, `{"type":"object"}`,
+		`breaking condition-removed s#/dependentSchemas: dependentSchemas -> nothing`,
+	},
 
 	// recursion
-	{"the same tree, unrolled once", `{"$ref":"#/$defs/n","$defs":{"n":{"type":"object","properties":{"v":{"type":"integer"},"next":{"$ref":"#/$defs/n"}},"additionalProperties":false}}}`,
-		`{"type":"object","properties":{"v":{"type":"integer"},"next":{"$ref":"#/$defs/n"}},"additionalProperties":false,"$defs":{"n":{"type":"object","properties":{"v":{"type":"integer"},"next":{"$ref":"#/$defs/n"}},"additionalProperties":false}}}`, ``},
-	{"a change in a tree is told once", `{"$ref":"#/$defs/n","$defs":{"n":{"type":"object","properties":{"v":{"type":"integer"},"next":{"$ref":"#/$defs/n"}},"additionalProperties":false}}}`,
+	{
+		"the same tree, unrolled once", `{"$ref":"#/$defs/n","$defs":{"n":{"type":"object","properties":{"v":{"type":"integer"},"next":{"$ref":"#/$defs/n"}},"additionalProperties":false}}}`,
+		`{"type":"object","properties":{"v":{"type":"integer"},"next":{"$ref":"#/$defs/n"}},"additionalProperties":false,"$defs":{"n":{"type":"object","properties":{"v":{"type":"integer"},"next":{"$ref":"#/$defs/n"}},"additionalProperties":false}}}`, ``,
+	},
+	{
+		"a change in a tree is told once", `{"$ref":"#/$defs/n","$defs":{"n":{"type":"object","properties":{"v":{"type":"integer"},"next":{"$ref":"#/$defs/n"}},"additionalProperties":false}}}`,
 		`{"$ref":"#/$defs/n","$defs":{"n":{"type":"object","properties":{"v":{"type":"number"},"next":{"$ref":"#/$defs/n"}},"additionalProperties":false}}}`,
-		`breaking type-widened s#/$defs/n/properties/v: integer -> number`},
+		`breaking type-widened s#/$defs/n/properties/v: integer -> number`,
+	},
 	{"nothing ever passes", `false`, `{"enum":[1],"type":"string"}`, ``},
 }
 

@@ -2,11 +2,8 @@ package contract
 
 import (
 	"cmp"
-	"fmt"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
 )
@@ -69,6 +66,9 @@ func settings() []setting {
 		limit("result.limits.max_items", harmless, func(l strictjson.Limits) int { return l.MaxItems }),
 		limit("result.limits.max_string_chars", adds, func(l strictjson.Limits) int { return l.MaxStringChars }),
 		limit("result.limits.max_number_chars", adds, func(l strictjson.Limits) int { return l.MaxNumberChars }),
+		mapping("result.max_list", breaks, adds, breaks, maxList),
+		amount("result.max_list.items", adds, breaks, strconv.Itoa, maxListItems),
+		mapping("result.command", breaks, breaks, breaks, commandText),
 		mapping("result.not_given", harmless, harmless, harmless, func(c *Contract) map[string]string { return orEmpty(c.Result.NotGiven) }),
 		list("result.not_found.http_status", breaks, breaks, func(c *Contract) []string { return texts(c.Result.NotFoundHTTP) }),
 		amount("result.failure.display_text", adds, breaks, strconv.Itoa, func(c *Contract) int { return c.Result.DisplayText }),
@@ -105,6 +105,7 @@ func settings() []setting {
 // is not a change but what excuses one.
 func elsewhere() []string {
 	return []string{
+		"result.max_list.at", "result.max_list.over", // with result.max_list
 		"version", "result.schema", "result.text_fields", "result.checks", "result.agent_fields", "arguments.schema",
 	}
 }
@@ -266,110 +267,4 @@ func retriedOn(c *Contract) map[string]string {
 		return nil
 	}
 	return entriesOf(texts(c.Retry.On))
-}
-
-func scopes(c *Contract) map[string]string {
-	if c.Arguments == nil {
-		return nil
-	}
-	m := map[string]string{}
-	for _, s := range c.Arguments.Scopes {
-		text := s.Type + " at " + strings.Join(inOrder(texts(s.At)), " ")
-		if s.Optional {
-			text += ", optional"
-		}
-		m[s.Name] = text
-	}
-	return m
-}
-
-func unscoped(c *Contract) map[string]string {
-	if c.Arguments == nil {
-		return nil
-	}
-	return orEmpty(c.Arguments.Unscoped)
-}
-
-func orEmpty(m map[string]string) map[string]string {
-	if m == nil {
-		return map[string]string{}
-	}
-	return m
-}
-
-// requires renders each requirement. Requirements of one tool are told apart by their
-// content.
-func requires(c *Contract) map[string]string {
-	if c.Arguments == nil {
-		return nil
-	}
-	m := map[string]string{}
-	for _, e := range c.Arguments.Requires {
-		match := make([]string, 0, len(e.Match))
-		for from, to := range e.Match {
-			match = append(match, from+"="+to)
-		}
-		text := fmt.Sprintf("max_age %s, match %s", e.MaxAge, strings.Join(inOrder(match), " "))
-		if e.When != "" {
-			text += ", when " + e.When
-		}
-		if len(e.Versions) > 0 {
-			text += ", versions " + strings.Join(inOrder(texts(e.Versions)), " ")
-		}
-		if len(e.From) > 0 {
-			text += ", from " + strings.Join(inOrder(slices.Clone(e.From)), " ")
-		}
-		if e.Reusable {
-			text += ", reusable"
-		}
-		key := e.Tool
-		if _, taken := m[key]; taken {
-			key = e.Tool + " " + text
-		}
-		m[key] = text
-	}
-	return m
-}
-
-func trustWord(t Trust) string {
-	if t.Trusted {
-		return "trusted"
-	}
-	return "untrusted"
-}
-
-func texts[T any](list []T) []string {
-	out := make([]string, len(list))
-	for i, v := range list {
-		out[i] = fmt.Sprint(v)
-	}
-	return out
-}
-
-func present(s string) map[string]string {
-	if s == "" {
-		return map[string]string{}
-	}
-	return map[string]string{"": s}
-}
-
-func presence(there bool) map[string]string {
-	if !there {
-		return map[string]string{}
-	}
-	return map[string]string{"": "true"}
-}
-
-func number(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-func span(n int) string { return time.Duration(n).String() }
-
-func inOrder(list []string) []string {
-	slices.Sort(list)
-	return list
 }

@@ -70,8 +70,12 @@ func TestCompat(t *testing.T) {
 		want    []string // each in the output, or in the message of a refusal
 		never   []string
 	}{
-		{"nothing differs", func(_ *testing.T, dir string) (string, string) { return shipped, dir },
-			0, []string{"0 breaking, 0 contract, 0 safe\n"}, []string{"replay"}},
+		{
+			"nothing differs", func(_ *testing.T, dir string) (string, string) { return shipped, dir },
+			0,
+			[]string{"0 breaking, 0 contract, 0 safe\n"},
+			[]string{"replay"},
+		},
 		{"a check is weaker", func(t *testing.T, dir string) (string, string) {
 			swap(t, dir+"/job_status/v1/contract.yaml", fresh, weaker)
 			return shipped, dir
@@ -125,8 +129,12 @@ func TestCompat(t *testing.T) {
 			swap(t, dir+"/job_status/v1/contract.yaml", fresh, "max_aeg: 5m")
 			return shipped + "/job_status/v1", dir + "/job_status/v1"
 		}, 2, []string{"job_status/v1/contract.yaml:", "refused"}, nil},
-		{"no directory", func(_ *testing.T, dir string) (string, string) { return shipped, dir + "/nowhere" },
-			2, []string{"is not a directory"}, nil},
+		{
+			"no directory", func(_ *testing.T, dir string) (string, string) { return shipped, dir + "/nowhere" },
+			2,
+			[]string{"is not a directory"},
+			nil,
+		},
 		{"a contract in a folder without a version", func(t *testing.T, dir string) (string, string) {
 			if err := os.Rename(dir+"/job_status/v1", dir+"/job_status/new"); err != nil {
 				t.Fatal(err)

@@ -22,7 +22,9 @@ var composition = []string{"cmd/hallmark/main.go", "cmd/hallmark/serve.go", "ser
 
 // exceptions names what may exceed its budget and why. The key is what the fault
 // names: a file, "file:Function", or a package. One that excuses nothing is a fault.
-var exceptions = map[string]string{}
+var exceptions = map[string]string{
+	"contract": "one name for each part of the file format; lint and comparison share the graph of a schema, which a package of their own would have to export",
+}
 
 // overrun is one thing beyond its budget.
 type overrun struct{ key, fault string }
