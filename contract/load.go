@@ -30,6 +30,35 @@ func Load(fsys fs.FS) (*Tree, error) {
 	if len(faults) > 0 {
 		return nil, faults
 	}
+	return load(files, false)
+}
+
+// LoadFolder is [Load] of one folder by itself, which fsys holds: a tool's, or one
+// version of it. dir is where it would stand below a contracts directory: "<folder>" or
+// "<folder>/v<N>"; files in faults and contracts are named accordingly. What is true of
+// neighbours only is not looked at: that the evidence which a contract requires has a
+// contract, and that no other tool has the same names. It serves to look at contracts,
+// not to serve them.
+func LoadFolder(fsys fs.FS, dir string) (*Tree, error) {
+	files, faults, err := takeSnapshot(fsys)
+	if err != nil {
+		return nil, err
+	}
+	for i, f := range faults {
+		faults[i].File = path.Join(dir, f.File)
+	}
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	below := make(map[string][]byte, len(files))
+	for name, b := range files {
+		below[path.Join(dir, name)] = b
+	}
+	return load(below, true)
+}
+
+// load reads and lints the files of a contracts directory, or of one folder of it.
+func load(files map[string][]byte, alone bool) (*Tree, error) {
 	l := &loader{files: files, entries: make(map[string]entry)}
 	l.layout()
 	for _, v := range l.versions {
@@ -40,7 +69,9 @@ func Load(fsys fs.FS) (*Tree, error) {
 	l.readServing()
 	tree := &Tree{Files: newMemFS(files), Digest: digest(files)}
 	tree.Current, tree.Drain = l.serving()
-	l.lintEvidence(tree.Current)
+	if !alone {
+		l.lintEvidence(tree.Current)
+	}
 	if len(l.faults) > 0 {
 		return nil, l.faults.Sort()
 	}
