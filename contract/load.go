@@ -23,14 +23,16 @@ import (
 // other names (README.md) stand where they like. A directory without any contract is
 // a fault too: it is more often a wrong mount than a wish.
 func Load(fsys fs.FS) (*Tree, error) {
-	files, faults, err := takeSnapshot(fsys)
+	s, err := TakeSnapshot(fsys)
 	if err != nil {
 		return nil, err
 	}
-	if len(faults) > 0 {
-		return nil, faults
-	}
-	l := &loader{files: files, entries: make(map[string]entry)}
+	return s.Load()
+}
+
+// Load lints what was read, as the function of this name does.
+func (s Snapshot) Load() (*Tree, error) {
+	l := &loader{files: s.files, entries: make(map[string]entry)}
 	l.layout()
 	for _, v := range l.versions {
 		l.read(v)
@@ -38,7 +40,7 @@ func Load(fsys fs.FS) (*Tree, error) {
 	l.lintFolders()
 	l.lintNames()
 	l.readServing()
-	tree := &Tree{Files: newMemFS(files), Digest: digest(files)}
+	tree := &Tree{Files: newMemFS(s.files), Digest: s.digest}
 	tree.Current, tree.Drain = l.serving()
 	l.lintEvidence(tree.Current)
 	if len(l.faults) > 0 {
