@@ -263,7 +263,12 @@ func TestTreeFiles(t *testing.T) {
 // No two sets of files have the same digest because of where one name ends.
 func TestDigestFrames(t *testing.T) {
 	sets := []map[string][]byte{
-		{}, {"a": []byte("b")}, {"ab": nil}, {"a": nil, "b": nil}, {"a": []byte("b\x00")}, {"": []byte("ab")},
+		{},
+		{"a": []byte("b")},
+		{"ab": nil},
+		{"a": nil, "b": nil},
+		{"a": []byte("b\x00")},
+		{"": []byte("ab")},
 		{"a\x00\x00\x00\x00\x00\x00\x00\x00b": nil},
 	}
 	seen := make(map[string]int)

@@ -152,7 +152,7 @@ func (f *leaf) recursive() bool {
 func (l *argumentLint) leaves() {
 	const deepest = 256 // beyond it no value can go: strictjson allows 64
 	queue := []*leaf{{x: l.cx.root()}}
-	for steps := 0; len(queue) > 0; steps++ {
+	for steps := 0; len(queue) > 0 && !l.cx.exhausted; steps++ {
 		f := queue[0]
 		queue = queue[1:]
 		if steps > maxExpansion || f.deep > deepest {

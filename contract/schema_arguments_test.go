@@ -36,8 +36,10 @@ func TestArgumentSchema(t *testing.T) {
 		{line: here(), schema: mail, effect: SideEffect, scopes: []Scope{scope("r", "email", "/to", "/to")}, unscoped: map[string]string{"/body": "x", "/env": "x"}, want: []string{"arguments.scopes[0].at[1]: the argument /to is listed twice"}},
 		{line: here(), schema: mail, effect: SideEffect, scopes: []Scope{scope("e", "enum", "/env")}, unscoped: map[string]string{"/body": "x", "/to": "x"}},
 		{line: here(), schema: mail, effect: SideEffect, scopes: []Scope{scope("e", "enum", "/body")}, unscoped: map[string]string{"/env": "x", "/to": "x"}, want: []string{"the scope e is an enum, but the schema lists no values at /body"}},
-		{line: here(), schema: mail, effect: SideEffect, scopes: []Scope{scope("r", "email", "/to"), scope("e", "enum", "/env")}, unscoped: map[string]string{"/body": "x", "/env": "x", "/zz": "x", "zz": "x", "/to/*": ""},
-			want: []string{"unscoped./env: /env is also in the scope e", "unscoped./to/*: the reason is empty", "unscoped./zz: the schema knows no member /zz", "unscoped.zz: this is no JSON Pointer"}},
+		{
+			line: here(), schema: mail, effect: SideEffect, scopes: []Scope{scope("r", "email", "/to"), scope("e", "enum", "/env")}, unscoped: map[string]string{"/body": "x", "/env": "x", "/zz": "x", "zz": "x", "/to/*": ""},
+			want: []string{"unscoped./env: /env is also in the scope e", "unscoped./to/*: the reason is empty", "unscoped./zz: the schema knows no member /zz", "unscoped.zz: this is no JSON Pointer"},
+		},
 		{line: here(), schema: nested, effect: SideEffect, unscoped: map[string]string{"/o": "x"}},
 		{line: here(), schema: nested, effect: SideEffect, unscoped: map[string]string{"/o/a": "x"}, want: []string{"the argument /o/b"}},
 		{line: here(), schema: nested, effect: SideEffect, scopes: []Scope{scope("n", "number", "/o")}, want: []string{"arguments.scopes[0].at[0]: the scope n points to an object", "/o/a", "/o/b"}},

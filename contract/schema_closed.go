@@ -72,7 +72,7 @@ func (l *schemaLinter) structure() {
 	root := l.cx.root()
 	queue := []*context{root}
 	seen := map[int]bool{root.id: true}
-	for len(queue) > 0 {
+	for len(queue) > 0 && !l.cx.exhausted {
 		x := queue[0]
 		queue = queue[1:]
 		l.closedHere(x)

@@ -97,15 +97,20 @@ func (c *contexts) spend(n int) bool {
 	return !c.exhausted
 }
 
-func (c *contexts) root() *context { return c.of([]applied{{c.g.root, sure}}) }
+// root returns the context of the whole value; there always is one.
+func (c *contexts) root() *context { return c.context([]applied{{c.g.root, sure}}) }
 
 // of returns the context of these entries, nil where there are none or the budget is
 // used up.
 func (c *contexts) of(entries []applied) *context {
-	if len(entries) == 0 {
+	if len(entries) == 0 || !c.spend(len(entries)) {
 		return nil
 	}
-	entries = strongest(entries)
+	return c.context(strongest(entries))
+}
+
+// context makes the context of sorted entries, or finds it.
+func (c *contexts) context(entries []applied) *context {
 	key := make([]byte, 0, 4*len(entries))
 	for _, e := range entries {
 		key = binary.AppendUvarint(key, uint64(e.to))
@@ -113,9 +118,6 @@ func (c *contexts) of(entries []applied) *context {
 	}
 	if x, ok := c.known[string(key)]; ok {
 		return x
-	}
-	if !c.spend(len(entries)) {
-		return nil
 	}
 	x := &context{id: len(c.known), entries: entries, children: map[string][]applied{}}
 	c.known[string(key)] = x

@@ -9,21 +9,20 @@ import "fmt"
 //     dependentSchemas): it consumes nothing of the value.
 //   - Within one strongly connected component of the whole graph, no location may
 //     reach, in place, two descents that both lead back into the component and can
-//     fall on the same member or element. An engine follows both at every level, so n
-//     levels cost 2^n. That the branches of a oneOf or anyOf are told apart by a const
-//     member does not help: engines judge every branch to its end (measured with the
-//     engine in use: it doubles with each level, for valid values too). then and else
-//     do exclude each other, and count as one.
+//     fall on the same member or element. Both are followed at every level, so n
+//     levels cost 2^n. Branches of a oneOf or anyOf that exclude each other, by kind or
+//     by a required member with a const or enum of its own in each, count as one, and
+//     so do then and else: whoever judges takes the one that the value chooses.
 //   - With every $ref outside of recursion replaced by its target, the schema has at
 //     most maxExpansion subschemas.
 //
-// Trees, lists and if/then/else chains on a discriminating member pass.
+// Trees, lists and discriminated unions pass.
 func (g *graph) lintCost() {
 	if g.inPlaceCycles() {
 		return
 	}
 	c := g.components()
-	r := &recursion{g: g, c: c, memo: make([]*descents, len(g.locations))}
+	r := &recursion{g: g, c: c, memo: make([]*descents, len(g.locations)), unions: map[unionAt]*apart{}}
 	for i := range g.locations {
 		r.lint(i)
 	}
@@ -166,21 +165,25 @@ func (d *descents) worst() int {
 	return max(most+d.rest, d.elements)
 }
 
+// apart says for which values the parts that are joined exclude each other.
+type apart struct{ objects, arrays bool }
+
 // join merges o into d: counts add where both are followed, and the larger one counts
 // where they exclude each other.
-func (d *descents) join(o *descents, exclusive bool) {
-	merge := func(a, b int) int {
-		if exclusive {
-			return max(a, b)
-		}
-		return min(a+b, 2)
-	}
+func (d *descents) join(o *descents, by apart) {
 	for k, n := range o.names {
-		d.names[k] = merge(d.names[k], n)
+		d.names[k] = merge(d.names[k], n, by.objects)
 	}
-	d.rest = merge(d.rest, o.rest)
-	d.elements = merge(d.elements, o.elements)
+	d.rest = merge(d.rest, o.rest, by.objects)
+	d.elements = merge(d.elements, o.elements, by.arrays)
 	d.reported = d.reported || o.reported
+}
+
+func merge(a, b int, exclusive bool) int {
+	if exclusive {
+		return max(a, b)
+	}
+	return min(a+b, 2)
 }
 
 type recursion struct {
@@ -188,6 +191,14 @@ type recursion struct {
 	c     *components
 	memo  []*descents
 	steps int
+	// unions remembers how the branches of each union exclude each other.
+	unions map[unionAt]*apart
+}
+
+// unionAt names one union: its location, and which of the two keywords.
+type unionAt struct {
+	id   int
+	kind edgeKind
 }
 
 func (r *recursion) lint(id int) {
@@ -210,27 +221,49 @@ func (r *recursion) descents(id int) *descents {
 	}
 	d := r.own(id)
 	l := &r.g.locations[id]
-	branches := &descents{names: map[string]int{}}
+	groups := map[edgeKind]*descents{}
 	for _, e := range l.edges {
 		if !e.kind.inPlace() || r.c.of[e.to] != r.c.of[id] || r.steps > maxSteps {
 			continue
 		}
 		below := r.descents(e.to)
 		r.steps += 1 + len(below.names)
-		if e.kind == edgeThen || e.kind == edgeElse {
-			branches.join(below, true)
-			continue
+		kind := e.kind
+		if kind == edgeElse {
+			kind = edgeThen
 		}
-		d.join(below, false)
+		if groups[kind] == nil {
+			groups[kind] = &descents{names: map[string]int{}}
+		}
+		groups[kind].join(below, r.apart(id, kind))
 	}
-	d.join(branches, false)
+	for _, group := range groups {
+		d.join(group, apart{})
+	}
 	if d.worst() > 1 && !d.reported {
 		d.reported = true
 		r.g.rep.at(l.file, l.value, "two recursive branches descend into the same member or element, so each level of a value doubles the work",
-			"descend in one place only; where a member tells the kinds apart, choose with if, then, else")
+			"descend in one place only, or tell the branches apart by a required member with a const of its own in each")
 	}
 	r.memo[id] = d
 	return d
+}
+
+// apart says how the parts of one kind of edge exclude each other.
+func (r *recursion) apart(id int, kind edgeKind) apart {
+	switch kind {
+	case edgeThen:
+		return apart{objects: true, arrays: true}
+	case edgeAnyOf, edgeOneOf:
+		by := r.unions[unionAt{id, kind}]
+		if by == nil {
+			by = &apart{}
+			by.objects, by.arrays = r.g.exclusive(id, kind)
+			r.unions[unionAt{id, kind}] = by
+		}
+		return *by
+	}
+	return apart{}
 }
 
 // own counts the descents of one location itself. Within a location, properties and

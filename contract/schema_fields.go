@@ -180,7 +180,7 @@ func (l *schemaLinter) given(tree *fieldNode) {
 			n = n.child(token)
 		}
 		queue := []spot{{x, n, trailOf(p)}}
-		for len(queue) > 0 {
+		for len(queue) > 0 && !l.cx.exhausted {
 			s := queue[0]
 			queue = queue[1:]
 			if k := (seenKey{s.x.id, s.node}); seen[k] {
@@ -248,7 +248,7 @@ func (l *schemaLinter) required(tree *fieldNode) {
 		at   strictjson.Pointer
 	}
 	queue := []part{{l.cx.root(), tree, strictjson.Pointer{}}}
-	for len(queue) > 0 {
+	for len(queue) > 0 && !l.cx.exhausted {
 		p := queue[0]
 		queue = queue[1:]
 		if p.node.field > 0 {

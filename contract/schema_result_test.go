@@ -200,8 +200,10 @@ func TestAgentFields(t *testing.T) {
 		// Required and not given.
 		{line: here(), schema: `{"type":"object","additionalProperties":false,"required":["id","note"],"properties":{` + id + `,` + note + `}}`, fields: []string{"/id"}, want: []string{"result.agent_fields: the required member /note is neither given to the agent nor in not_given"}},
 		{line: here(), schema: `{"type":"object","additionalProperties":false,"required":["id","note"],"properties":{` + id + `,` + note + `}}`, fields: []string{"/id"}, notGiven: map[string]string{"/note": "for operators"}},
-		{line: here(), schema: closedObject(id + `,` + note), fields: []string{"/id"}, notGiven: map[string]string{"/note": "", "/zz": "x", "zz": "x", "/id": "x"},
-			want: []string{"result.not_given./id: /id is given", "result.not_given./note: the reason is empty", "result.not_given./zz: the schema knows no member", "result.not_given.zz: this is no JSON Pointer"}},
+		{
+			line: here(), schema: closedObject(id + `,` + note), fields: []string{"/id"}, notGiven: map[string]string{"/note": "", "/zz": "x", "zz": "x", "/id": "x"},
+			want: []string{"result.not_given./id: /id is given", "result.not_given./note: the reason is empty", "result.not_given./zz: the schema knows no member", "result.not_given.zz: this is no JSON Pointer"},
+		},
 		{line: here(), schema: closedObject(`"o":{"type":"object","additionalProperties":false,"required":["id","k"],"properties":{` + id + `,"k":{"enum":[1]}}}`), fields: []string{"/o/id"}, want: []string{"the required member /o/k is neither"}},
 		{line: here(), schema: closedObject(`"o":{"type":"object","additionalProperties":false,"required":["id","k"],"properties":{` + id + `,"k":{"enum":[1]}}}`), fields: []string{"/o"}},
 		{line: here(), schema: closedObject(`"o":` + closedObject(id)), fields: []string{"/o/id"}, notGiven: map[string]string{"/o": "x"}, want: []string{"not_given./o: /o is given by agent_fields"}},
@@ -303,4 +305,23 @@ func TestDeepChain(t *testing.T) {
 			t.Error(got)
 		}
 	}
+}
+
+// TestManySelfReferences proves that the walk ends at its budget: n members that are
+// each the whole again make n contexts of n members.
+func TestManySelfReferences(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"type":"object","additionalProperties":false,"properties":{"z":{"type":"null"}`)
+	for i := range 3_000 {
+		fmt.Fprintf(&b, `,"p%d":{"$ref":"#"}`, i)
+	}
+	b.WriteString(`}}`)
+	s, faults := readSchema(map[string][]byte{"s.json": []byte(b.String())}, "s.json")
+	wantFaults(t, here(), faults, []string{"too tangled to bound its cost"})
+	c := &Contract{
+		Effect: SideEffect, Result: Result{Schema: s, AgentFields: pointersOf(t, "", "/p1")},
+		Arguments: &Arguments{Schema: s},
+	}
+	wantFaults(t, here(), lintResultSchema(c), []string{"combines too many"})
+	wantFaults(t, here(), lintArgumentSchema(c), []string{"combines too many"})
 }

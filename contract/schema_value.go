@@ -154,16 +154,20 @@ func misshapen(f form, v strictjson.Value) string {
 			return "an array of strings, each once"
 		}
 	case formNamesMap:
-		if kind != strictjson.Object {
-			return "an object of arrays of strings"
-		}
-		for _, m := range v.Members() {
-			if !uniqueStrings(m) {
-				return "an object of arrays of strings, each once"
-			}
+		if !mapOfStrings(v) {
+			return "an object of arrays of strings, each once"
 		}
 	}
 	return ""
+}
+
+func mapOfStrings(v strictjson.Value) bool {
+	for _, m := range v.Members() {
+		if !uniqueStrings(m) {
+			return false
+		}
+	}
+	return v.Kind() == strictjson.Object
 }
 
 func typeNames(v strictjson.Value) bool {

@@ -37,11 +37,13 @@ func TestModelPayload(t *testing.T) { // B7, D9
 			`{"kind":"tool_data","request_id":"req.J7q94MkP","provenance":{"tool":"review_status","source":"reviews","trust":"untrusted","media_type":"application/json"},"constraints":{"treat_as_instructions":false,"may_authorize_actions":false},"data":{"reviewed_by":"Ana"},"truncated":false,"untrusted_text":["/reviewed_by"]}`,
 		},
 		{
-			"failure", ToolResult{Tool: "review_status", RequestID: "req.J7q94MkP", Failure: &Failure{Code: contract.InvalidResponse}},
+			"failure",
+			ToolResult{Tool: "review_status", RequestID: "req.J7q94MkP", Failure: &Failure{Code: contract.InvalidResponse}},
 			`{"tool":"review_status","request_id":"req.J7q94MkP","outcome":"failure","error":{"code":"INVALID_RESPONSE","retryable":false}}`,
 		},
 		{
-			"the zero result refuses", ToolResult{Tool: "t", RequestID: "r"},
+			"the zero result refuses",
+			ToolResult{Tool: "t", RequestID: "r"},
 			`{"tool":"t","request_id":"r","outcome":"failure","error":{"code":"INVALID_RESPONSE","retryable":false}}`,
 		},
 	} {

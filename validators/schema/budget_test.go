@@ -120,8 +120,10 @@ func TestHostilePairsEnd(t *testing.T) {
 		{"many dependent", `{"dependentRequired":{"k0":` + names(20_000) + `}}`, members(99_000, "1")},
 		{"unevaluated through a chain", `{"$ref":"#/$defs/c0","unevaluatedProperties":true,"$defs":{` + chain.String() + `"c400":{"minProperties":1}}}`, members(99_000, "1")},
 		{"equality at every level", `{"$defs":{"n":{"enum":[` + nested(100) + `,1],"properties":{"c":{"$ref":"#/$defs/n"}}}},"items":{"$ref":"#/$defs/n"}}`, repeat(nested(60), 1500)},
-		{"unique at every level", `{"$defs":{"n":{"uniqueItems":true,"items":{"$ref":"#/$defs/n"}}},"$ref":"#/$defs/n"}`,
-			strings.Repeat("[", 60) + repeat("1", 90_000)[1:] + strings.Repeat("]", 59)},
+		{
+			"unique at every level", `{"$defs":{"n":{"uniqueItems":true,"items":{"$ref":"#/$defs/n"}}},"$ref":"#/$defs/n"}`,
+			strings.Repeat("[", 60) + repeat("1", 90_000)[1:] + strings.Repeat("]", 59),
+		},
 		{"branches that meet again", `{"$defs":{"a":{"anyOf":[{"$ref":"#/$defs/b"},{"$ref":"#/$defs/c"}]},"b":{"anyOf":[{"$ref":"#/$defs/c"},{"$ref":"#/$defs/a"}]},
 			"c":{"anyOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/b"}]}},"items":{"$ref":"#/$defs/a"}}`, repeat("1", 99_000)},
 		{"exponential, many times", `{"items":` + strings.Replace(exponential, `"$ref":"#/$defs/n"}`, `"$ref":"#/items/$defs/n"}`, 3) + `}`, repeat(nested(30), 3000)},
