@@ -170,27 +170,25 @@ func (e *excerpt) elements(l *location, name string, v strictjson.Value, every *
 // properties writes the given members. All that is said of a value closes it: whatever
 // closed the value, no other member arrives.
 func (e *excerpt) properties(l *location, u use, k kinds) {
-	described := l.words["properties"]
 	closed := u.role == closing && k&kindObject != 0
-	names := wantedNames(u.node)
-	if len(names) == 0 && !closed || (!closed && !described.Exists()) {
+	var described []string
+	schemas := map[string]strictjson.Value{}
+	for name, s := range l.words["properties"].Members() {
+		if name != strictjson.EveryElement && u.node.child(name).given() {
+			described, schemas[name] = append(described, name), s
+		}
+	}
+	if len(described) == 0 && !closed {
 		return
 	}
 	e.member("properties")
 	e.object(func() {
-		rest := map[string]bool{}
-		for _, name := range names {
-			rest[name] = true
+		for _, name := range described {
+			e.member(name)
+			e.schema(e.below(e.g.index[schemas[name]], u.node.child(name)))
 		}
-		for name, s := range described.Members() {
-			if rest[name] {
-				delete(rest, name)
-				e.member(name)
-				e.schema(e.below(e.g.index[s], u.node.child(name)))
-			}
-		}
-		for _, name := range names {
-			if rest[name] && closed {
+		for _, name := range wantedNames(u.node) {
+			if !schemas[name].Exists() && closed {
 				e.member(name)
 				e.dst = append(e.dst, "true"...)
 			}
@@ -217,8 +215,8 @@ func (e *excerpt) choices(l *location, n *fieldNode) {
 			choices = append(choices, branches)
 		}
 	}
-	if otherwise := l.words["else"]; otherwise.Exists() {
-		yes := []use{{e.g.index[l.words["if"]], n, beside}}
+	if cond, otherwise := l.words["if"], l.words["else"]; cond.Exists() && otherwise.Exists() {
+		yes := []use{{e.g.index[cond], n, beside}}
 		if then := l.words["then"]; then.Exists() {
 			yes = append(yes, use{e.g.index[then], n, beside})
 		}
