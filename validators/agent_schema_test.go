@@ -133,6 +133,8 @@ func TestAgentSchema(t *testing.T) {
 				`"$defs":{"s":{"type":"object","properties":{"v":{"type":"integer"}}}}}`},
 		{lineOf(), `{"type":"array","maxItems":1,"prefixItems":[` + person + `],"unevaluatedItems":false}`, []string{"/*/name"},
 			`"type":"array","maxItems":1,"prefixItems":[{"type":"object","required":["name"],"properties":{"name":{"type":"string"}},"additionalProperties":false}],"items":false}`},
+		{lineOf(), `{"type":"array","maxItems":2,"allOf":[{"prefixItems":[` + person + `]}],"unevaluatedItems":false}`, []string{"/*/name"},
+			`"type":"array","maxItems":2,"allOf":[{"prefixItems":[{"type":"object","required":["name"],"properties":{"name":{"type":"string"}},"additionalProperties":false}]}]}`},
 		{lineOf(), `{"type":["array","object"],"items":false,"minItems":1,"properties":{"a":{"const":1}},"additionalProperties":false}`, []string{"/a"},
 			`"type":["array","object"],"properties":{"a":{"const":1}},"additionalProperties":false,"maxItems":0}`},
 		{lineOf(), `false`, []string{""}, `"not":{}}`},
@@ -145,8 +147,8 @@ func TestAgentSchema(t *testing.T) {
 
 // Text that is cut is not longer than where it is cut, wherever it stands.
 func TestAgentSchemaOfText(t *testing.T) {
-	const text = `{"type":"object","properties":{"t":{"type":"string","maxLength":900},"u":{"$ref":"#/$defs/u"},"v":{"type":"string","maxLength":5}},"additionalProperties":false,"$defs":{"u":{"type":"string"}}}`
-	for _, fields := range [][]strictjson.Pointer{{{}}, {{"t"}, {"u"}, {"v"}}} {
+	const text = `{"type":"object","properties":{"t":{"type":"string","maxLength":900},"u":{"$ref":"#/$defs/u"},"v":{"type":"string","maxLength":5},"w":{"type":"array","maxItems":2,"prefixItems":[{"type":"string"}],"items":{"type":["string","null"]}}},"additionalProperties":false,"$defs":{"u":{"type":"string"}}}`
+	for _, fields := range [][]strictjson.Pointer{{{}}, {{"t"}, {"u"}, {"v"}, {"w"}}} {
 		c := contract.Contract{Result: contract.Result{
 			Schema: &contract.Schema{
 				File: "s.json", Files: map[string][]byte{"s.json": []byte(text)},
@@ -155,10 +157,11 @@ func TestAgentSchemaOfText(t *testing.T) {
 			AgentFields: fields,
 			TextFields: []contract.TextField{
 				{At: strictjson.Pointer{"t"}, MaxChars: 500}, {At: strictjson.Pointer{"u"}, MaxChars: 40}, {At: strictjson.Pointer{"v"}, MaxChars: 50},
+				{At: strictjson.Pointer{"w", strictjson.EveryElement}, MaxChars: 9},
 			},
 		}}
 		got, err := c.AgentSchema()
-		const want = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"t":{"type":"string","maxLength":500},"u":{"$ref":"#/$defs/u"},"v":{"type":"string","maxLength":5}},"additionalProperties":false,"$defs":{"u":{"type":"string","maxLength":40}}}`
+		const want = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"t":{"type":"string","maxLength":500},"u":{"$ref":"#/$defs/u"},"v":{"type":"string","maxLength":5},"w":{"type":"array","maxItems":2,"prefixItems":[{"type":"string","maxLength":9}],"items":{"type":["string","null"],"maxLength":9}}},"additionalProperties":false,"$defs":{"u":{"type":"string","maxLength":40}}}`
 		if err != nil || string(got) != want {
 			t.Errorf("%s, %v", got, err)
 		}
