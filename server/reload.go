@@ -188,15 +188,9 @@ func (r *reloader) load(ctx context.Context, s contract.Snapshot) (set *gate.Set
 func caseFaults(report casetest.Report) contract.Faults {
 	var faults contract.Faults
 	for _, c := range report.Failed() {
-		var members []string
-		for _, f := range c.Faults {
-			if f.Member != "detail" { // it explains the others
-				members = append(members, f.Member)
-			}
-		}
 		faults = append(faults, contract.Fault{
 			File: c.File, Line: c.Line, Column: 1,
-			Message: "the case fails, not as wanted: " + strings.Join(members, ", "),
+			Message: "the case fails, not as wanted: " + strings.Join(c.Unwanted(), ", "),
 			Cure:    "run hallmark check on the directory",
 		})
 	}

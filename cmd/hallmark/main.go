@@ -67,7 +67,7 @@ input, refused contracts, nobody at the address).`,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
-		newServe(), newCheck(), newValidate(), newSchema(),
+		newServe(), newCheck(), newContracts(), newValidate(), newSchema(),
 		newAudit(), newHealthcheck(), newVersion(),
 	)
 	return root
