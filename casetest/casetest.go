@@ -29,6 +29,18 @@ type Result struct {
 	Faults []Fault
 }
 
+// Unwanted names the members of the verdict that are not as wanted, without any value;
+// empty where the case passed.
+func (r Result) Unwanted() []string {
+	var names []string
+	for _, f := range r.Faults {
+		if f.Member != "detail" { // it explains the others
+			names = append(names, f.Member)
+		}
+	}
+	return names
+}
+
 // Fault is one member of a verdict that is not as wanted.
 type Fault struct{ Member, Want, Got string }
 

@@ -13,7 +13,7 @@ import (
 func shipped(tool string, changes ...change) change {
 	return func(t testing.TB, m fstest.MapFS) {
 		t.Helper()
-		files, faults, err := takeSnapshot(os.DirFS("../contracts"))
+		files, faults, err := readFiles(os.DirFS("../contracts"))
 		if err != nil || len(faults) > 0 {
 			t.Fatal(err, faults)
 		}

@@ -23,14 +23,11 @@ import (
 // other names (README.md) stand where they like. A directory without any contract is
 // a fault too: it is more often a wrong mount than a wish.
 func Load(fsys fs.FS) (*Tree, error) {
-	files, faults, err := takeSnapshot(fsys)
+	s, err := TakeSnapshot(fsys)
 	if err != nil {
 		return nil, err
 	}
-	if len(faults) > 0 {
-		return nil, faults
-	}
-	return load(files, false)
+	return s.Load()
 }
 
 // LoadFolder is [Load] of one folder by itself, which fsys holds: a tool's, or one
@@ -40,7 +37,7 @@ func Load(fsys fs.FS) (*Tree, error) {
 // contract, and that no other tool has the same names. It serves to look at contracts,
 // not to serve them.
 func LoadFolder(fsys fs.FS, dir string) (*Tree, error) {
-	files, faults, err := takeSnapshot(fsys)
+	files, faults, err := readFiles(fsys)
 	if err != nil {
 		return nil, err
 	}
@@ -54,12 +51,15 @@ func LoadFolder(fsys fs.FS, dir string) (*Tree, error) {
 	for name, b := range files {
 		below[path.Join(dir, name)] = b
 	}
-	return load(below, true)
+	return Snapshot{below, digest(below)}.load(true)
 }
 
+// Load lints what was read, as the function of this name does.
+func (s Snapshot) Load() (*Tree, error) { return s.load(false) }
+
 // load reads and lints the files of a contracts directory, or of one folder of it.
-func load(files map[string][]byte, alone bool) (*Tree, error) {
-	l := &loader{files: files, entries: make(map[string]entry)}
+func (s Snapshot) load(alone bool) (*Tree, error) {
+	l := &loader{files: s.files, entries: make(map[string]entry)}
 	l.layout()
 	for _, v := range l.versions {
 		l.read(v)
@@ -67,7 +67,7 @@ func load(files map[string][]byte, alone bool) (*Tree, error) {
 	l.lintFolders()
 	l.lintNames()
 	l.readServing()
-	tree := &Tree{Files: newMemFS(files), Digest: digest(files)}
+	tree := &Tree{Files: newMemFS(s.files), Digest: s.digest}
 	tree.Current, tree.Drain = l.serving()
 	if !alone {
 		l.lintEvidence(tree.Current)

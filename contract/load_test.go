@@ -18,7 +18,7 @@ import (
 // good returns a fresh copy of testdata/good.
 func good(t testing.TB) fstest.MapFS {
 	t.Helper()
-	files, faults, err := takeSnapshot(os.DirFS("testdata/good"))
+	files, faults, err := readFiles(os.DirFS("testdata/good"))
 	if err != nil || len(faults) > 0 {
 		t.Fatal(err, faults)
 	}

@@ -20,8 +20,37 @@ const (
 // errTooMuch ends a walk whose directory is refused as a whole.
 var errTooMuch = errors.New("the directory is refused")
 
-// A snapshot is the content of a directory, read once.
-type snapshot struct {
+// Snapshot is the content of a contracts directory, read once into memory, so that what
+// was compared is what is linted and compiled. It is immutable and safe for concurrent
+// use. The zero Snapshot is that of an empty directory, without a digest.
+type Snapshot struct {
+	files  map[string][]byte
+	digest string
+}
+
+// TakeSnapshot reads every file below fsys whose path has no name beginning with ".".
+// Symbolic links are followed as far as fsys follows them: a mounted ConfigMap holds
+// nothing but links into its hidden ..data. The error is one of reading, or [Faults]
+// where the directory exceeds its bounds (those of [Load]).
+//
+// Reading takes time, and fsys may change meanwhile: whoever reads a directory that
+// others write takes snapshots until two have the same digest.
+func TakeSnapshot(fsys fs.FS) (Snapshot, error) {
+	files, faults, err := readFiles(fsys)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	if len(faults) > 0 {
+		return Snapshot{}, faults
+	}
+	return Snapshot{files, digest(files)}, nil
+}
+
+// Digest returns what [Tree.Digest] says of the same files.
+func (s Snapshot) Digest() string { return s.digest }
+
+// A reading is one pass over a directory.
+type reading struct {
 	fsys    fs.FS
 	files   map[string][]byte
 	faults  Faults
@@ -29,23 +58,21 @@ type snapshot struct {
 	bytes   int
 }
 
-// takeSnapshot reads every file below fsys whose path has no name beginning with ".".
-// Symbolic links are followed as far as fsys follows them: a mounted ConfigMap holds
-// nothing but links into its hidden ..data. An error is one of reading; faults are
+// readFiles reads the files of a snapshot. An error is one of reading; faults are
 // bounds that the directory exceeds.
-func takeSnapshot(fsys fs.FS) (map[string][]byte, Faults, error) {
-	s := &snapshot{fsys: fsys, files: make(map[string][]byte)}
+func readFiles(fsys fs.FS) (map[string][]byte, Faults, error) {
+	s := &reading{fsys: fsys, files: make(map[string][]byte)}
 	if err := s.directory(".", 0); err != nil && !errors.Is(err, errTooMuch) {
 		return nil, nil, err
 	}
 	return s.files, s.faults.Sort(), nil
 }
 
-func (s *snapshot) refuse(file, format string, args ...any) {
+func (s *reading) refuse(file, format string, args ...any) {
 	s.faults = append(s.faults, Fault{File: file, Message: fmt.Sprintf(format, args...)})
 }
 
-func (s *snapshot) directory(name string, depth int) error {
+func (s *reading) directory(name string, depth int) error {
 	if depth > maxTreeDepth {
 		s.refuse(name, "directories are nested deeper than %d", maxTreeDepth)
 		return errTooMuch
@@ -69,7 +96,7 @@ func (s *snapshot) directory(name string, depth int) error {
 	return nil
 }
 
-func (s *snapshot) entry(name string, depth int) error {
+func (s *reading) entry(name string, depth int) error {
 	// Stat, not the entry's own type: it follows links.
 	info, err := fs.Stat(s.fsys, name)
 	switch {
@@ -84,7 +111,7 @@ func (s *snapshot) entry(name string, depth int) error {
 	return s.file(name)
 }
 
-func (s *snapshot) file(name string) error {
+func (s *reading) file(name string) error {
 	f, err := s.fsys.Open(name)
 	if err != nil {
 		return fmt.Errorf("contract: read file: %w", err)

@@ -20,7 +20,18 @@ func NewLoader(registry *validators.Registry) *Loader { return &Loader{registry}
 // Load reads, lints and compiles every contract below fsys. The error is a
 // [contract.Faults] where the contracts are at fault: all faults at once, and no set.
 func (l *Loader) Load(fsys fs.FS) (*Set, error) {
-	tree, err := contract.Load(fsys)
+	s, err := contract.TakeSnapshot(fsys)
+	if err != nil {
+		return nil, err
+	}
+	return l.Compile(s)
+}
+
+// Compile lints and compiles what was read of a directory. The error is that of Load.
+// It knows no deadline; the bounds of a snapshot and of the schemas in it bound what
+// it takes.
+func (l *Loader) Compile(s contract.Snapshot) (*Set, error) {
+	tree, err := s.Load()
 	if err != nil {
 		return nil, err
 	}

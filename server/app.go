@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"slices"
 	"time"
 
@@ -40,6 +39,7 @@ type App struct {
 	cfg    Config
 	deps   Deps
 	set    *gate.Set
+	reload *reloader
 	chain  chain
 	caller func(context.Context) gate.Caller
 }
@@ -75,14 +75,21 @@ func New(cfg Config, deps Deps) (*App, error) {
 		return nil, err
 	}
 	return &App{
-		cfg: cfg, deps: deps, set: set, chain: c,
+		cfg: cfg, deps: deps, set: set, reload: newReloader(cfg, deps, set), chain: c,
 		caller: func(context.Context) gate.Caller { return localCaller() },
 	}, nil
 }
 
+// startPause lies between the readings of the start that must agree.
+const startPause = 10 * time.Millisecond
+
 // loadContracts loads a directory whole and holds its contracts to their own cases.
 func loadContracts(loader *gate.Loader, dir string) (*gate.Set, error) {
-	set, err := loader.Load(os.DirFS(dir))
+	var set *gate.Set
+	snapshot, err := settled(context.Background(), dir, readOnce(dir), startPause)
+	if err == nil {
+		set, err = loader.Compile(snapshot)
+	}
 	var faults contract.Faults
 	if errors.As(err, &faults) {
 		return nil, fmt.Errorf("the contracts in %s are refused, nothing of them is served:\n%w", dir, faults)
@@ -118,10 +125,13 @@ func (a *App) Run(ctx context.Context) (err error) {
 
 	g := gate.New(store, a.deps.Clock, gate.WithAlerts(alertLog(log)))
 	g.Publish(a.set)
-	h := newHealth(g, store)
-	rpc := newTransport(a.chain,
-		&gateService{gate: g, caller: a.caller},
-		&auditService{store: store, caller: a.caller, log: log}, h)
+	h := newHealth(g, store, a.Reloads)
+	rpc := newTransport(a.chain, services{
+		gate:      &gateService{gate: g, caller: a.caller},
+		contracts: &contractService{gate: g},
+		audit:     &auditService{store: store, caller: a.caller, log: log},
+		health:    h,
+	})
 	ops := newOps(h, log)
 
 	rpcListener, err := listen(ctx, a.cfg.Listen, a.cfg.InsecurePlaintext)
@@ -137,6 +147,9 @@ func (a *App) Run(ctx context.Context) (err error) {
 		return errors.Join(ops.Shutdown(ctx), closed(opsListener))
 	}})
 
+	if a.cfg.ReloadEvery > 0 {
+		cleanups = append(cleanups, cleanup{"reload of contracts", a.startReload(g)})
+	}
 	broken := make(chan error, 2)
 	go func() { broken <- rpc.Serve(rpcListener) }()
 	go func() { broken <- ops.Serve(opsListener) }()
@@ -157,6 +170,42 @@ func (a *App) Run(ctx context.Context) (err error) {
 	}
 	a.drain(rpc, h)
 	return nil
+}
+
+// Reloads says what became of the contracts directory since the start. It is safe for
+// concurrent use, before, during and after Run.
+func (a *App) Reloads() Reloads { return *a.reload.status.Load() }
+
+// startReload keeps what g judges by equal to the contracts directory, beside the calls,
+// until the returned function is called.
+func (a *App) startReload(g *gate.Gate) (stop func(context.Context) error) {
+	a.reload.publish = g.Publish
+	ctx, cancel := context.WithCancel(context.Background())
+	var hints chan struct{}
+	h, err := newHinter(a.cfg.Contracts)
+	if err != nil {
+		a.deps.Log.Warn("no events of the contracts directory; it is looked at in intervals only", "every", a.cfg.ReloadEvery, "cause", err)
+	} else {
+		hints = h.hints
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		a.reload.run(ctx, hints)
+	}()
+	return func(stopping context.Context) error {
+		cancel()
+		var err error
+		if h != nil {
+			err = h.close()
+		}
+		select {
+		case <-ended:
+			return err
+		case <-stopping.Done():
+			return errors.Join(err, errors.New("a set of contracts is still being loaded"))
+		}
+	}
 }
 
 // drain says NOT_SERVING, waits until load balancers have looked, lets running calls

@@ -28,6 +28,9 @@ type Config struct {
 	Data string
 	// InsecurePlaintext lets anyone who reaches Listen call without identity.
 	InsecurePlaintext bool
+	// ReloadEvery is how often the contracts directory is looked at, at least, for a
+	// change that is then served without a restart; 0 means never.
+	ReloadEvery time.Duration
 	// DrainWait is the time between saying NOT_SERVING and refusing new calls, for load
 	// balancers to look; 0 means none.
 	DrainWait time.Duration
@@ -43,6 +46,7 @@ func DefaultConfig() Config {
 		OpsListen:    "127.0.0.1:7444",
 		Contracts:    "contracts",
 		Data:         "data",
+		ReloadEvery:  2 * time.Second,
 		DrainWait:    2 * time.Second,
 		DrainTimeout: 20 * time.Second,
 	}
@@ -80,6 +84,7 @@ func (c *Config) Fields() []Field {
 		{Name: "policies", Usage: "directory of policies; empty: none", Value: textValue{&c.Policies}},
 		{Name: "data", Usage: "directory of the embedded store; made if absent", Value: textValue{&c.Data}},
 		{Name: "insecure-plaintext", Usage: "serve beyond loopback without TLS: whoever reaches the port may call", Value: boolValue{&c.InsecurePlaintext}},
+		{Name: "reload-every", Usage: "how often the contracts are looked at for a change; 0: never", Value: durationValue{&c.ReloadEvery}},
 		{Name: "drain-wait", Usage: "time between saying NOT_SERVING and refusing calls", Value: durationValue{&c.DrainWait}},
 		{Name: "drain-timeout", Usage: "time that running calls get to end at the stop", Value: durationValue{&c.DrainTimeout}},
 	}
@@ -154,8 +159,8 @@ func (c *Config) Check() error {
 	if _, err := hostOf("ops-listen", c.OpsListen); err != nil {
 		return err
 	}
-	if c.DrainWait < 0 || c.DrainTimeout < 0 {
-		return errors.New("drain-wait, drain-timeout: must not be negative")
+	if c.ReloadEvery < 0 || c.DrainWait < 0 || c.DrainTimeout < 0 {
+		return errors.New("reload-every, drain-wait, drain-timeout: must not be negative")
 	}
 	if c.Data == "" {
 		return errors.New("data: no directory is named; the audit record needs one")

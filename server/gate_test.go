@@ -283,8 +283,6 @@ func TestUnimplemented(t *testing.T) {
 	wantCode(t, err, codes.Unimplemented)
 	_, err = s.gate.Redeem(ctxFor(t), &hallmarkv1.RedeemRequest{})
 	wantCode(t, err, codes.Unimplemented)
-	_, err = s.contracts.ListContracts(ctxFor(t), &hallmarkv1.ListContractsRequest{})
-	wantCode(t, err, codes.Unimplemented)
 	_, err = s.contracts.GetKeys(ctxFor(t), &hallmarkv1.GetKeysRequest{})
 	wantCode(t, err, codes.Unimplemented)
 	_, err = s.audit.GetOriginal(ctxFor(t), &hallmarkv1.GetOriginalRequest{DecisionId: "0195000a-0001-7000-8000-00000000000a"})

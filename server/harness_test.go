@@ -40,6 +40,7 @@ const accepted = `{"tool":"review_status","request_id":"req.J7q94MkP","outcome":
 
 // service is a running service and everything that a test needs of it.
 type service struct {
+	app       *App
 	conn      *grpc.ClientConn
 	gate      hallmarkv1.GateServiceClient
 	contracts hallmarkv1.ContractServiceClient
@@ -76,6 +77,7 @@ func start(t *testing.T, edits ...func(*setup)) *service {
 		t.Fatal(err)
 	}
 	app.caller = func(context.Context) gate.Caller { return with.caller }
+	s.app = app
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
 	go func() {

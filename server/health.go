@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -21,7 +22,10 @@ import (
 type subsystem struct {
 	name   string
 	detail string // where it is there
-	err    error
+	// concern is what an operator should look at though calls can be answered; it then
+	// stands in place of the detail.
+	concern string
+	err     error
 }
 
 // errDraining says that the service is about to stop.
@@ -32,8 +36,9 @@ var errDraining = errors.New("the service is stopping")
 // It is safe for concurrent use.
 type health struct {
 	healthv1.UnimplementedHealthServer
-	gate  *gate.Gate
-	store audit.Store
+	gate    *gate.Gate
+	store   audit.Store
+	reloads func() Reloads
 
 	mu       sync.Mutex
 	draining bool
@@ -41,8 +46,8 @@ type health struct {
 	changed  chan struct{} // closed and replaced whenever a watcher should look again
 }
 
-func newHealth(g *gate.Gate, store audit.Store) *health {
-	return &health{gate: g, store: store, changed: make(chan struct{})}
+func newHealth(g *gate.Gate, store audit.Store, reloads func() Reloads) *health {
+	return &health{gate: g, store: store, reloads: reloads, changed: make(chan struct{})}
 }
 
 // watchEvery is how often watchers look at the store, which tells nobody by itself.
@@ -56,6 +61,10 @@ func (h *health) subsystems(ctx context.Context) []subsystem {
 	contracts := subsystem{name: "contracts", err: gate.ErrNoContracts}
 	if set := h.gate.Set(); set != nil {
 		contracts.err, contracts.detail = nil, "digest "+set.Digest()
+		if r := h.reloads(); !r.RefusedSince.IsZero() {
+			contracts.concern = fmt.Sprintf("reload refused since %s, serving %s: %s",
+				r.RefusedSince.UTC().Format(time.RFC3339), set.Digest(), r.Fault)
+		}
 	}
 	serving := subsystem{name: "serving"}
 	if draining {

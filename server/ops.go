@@ -24,6 +24,10 @@ func newOps(h *health, log *slog.Logger) *http.Server {
 				fmt.Fprintf(&lines, "%s: not ready: %s\n", s.name, oneLine(s.err.Error()))
 				continue
 			}
+			if s.concern != "" {
+				fmt.Fprintf(&lines, "%s: %s\n", s.name, oneLine(s.concern))
+				continue
+			}
 			fmt.Fprintln(&lines, strings.TrimSuffix(s.name+": ready "+s.detail, " "))
 		}
 		writeProbe(w, code, lines.String())

@@ -50,6 +50,8 @@ func statusOf(err error) *status.Status {
 		return invalidArgument([]fieldFault{{"page_token", "is not a token of this service for this filter"}})
 	case errors.Is(err, audit.ErrNotFound):
 		return status.New(codes.NotFound, "no event has this decision id")
+	case errors.Is(err, errNoContract):
+		return status.New(codes.NotFound, "no contract that serves has this tool and version")
 	case errors.Is(err, errNotOperator):
 		return status.New(codes.PermissionDenied, "only operators read the audit record")
 	case errors.Is(err, audit.ErrFull):

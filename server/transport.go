@@ -34,8 +34,16 @@ const (
 	minPing        = 10 * time.Second // a client that pings more often is sent away
 )
 
+// services are what the transport serves; each is needed.
+type services struct {
+	gate      hallmarkv1.GateServiceServer
+	contracts hallmarkv1.ContractServiceServer
+	audit     hallmarkv1.AuditServiceServer
+	health    healthv1.HealthServer
+}
+
 // newTransport returns a grpc server with every service registered inside the chain.
-func newTransport(c chain, g *gateService, a *auditService, h *health) *grpc.Server {
+func newTransport(c chain, of services) *grpc.Server {
 	s := grpc.NewServer(
 		grpc.ForceServerCodecV2(newWireCodec()),
 		grpc.MaxRecvMsgSize(MaxReceiveBytes),
@@ -51,10 +59,10 @@ func newTransport(c chain, g *gateService, a *auditService, h *health) *grpc.Ser
 		grpc.UnknownServiceHandler(c.stream(unknownMethod, refuseUnknownMethod)),
 	)
 	r := registrar{s, c}
-	hallmarkv1.RegisterGateServiceServer(r, g)
-	hallmarkv1.RegisterContractServiceServer(r, hallmarkv1.UnimplementedContractServiceServer{})
-	hallmarkv1.RegisterAuditServiceServer(r, a)
-	healthv1.RegisterHealthServer(r, h)
+	hallmarkv1.RegisterGateServiceServer(r, of.gate)
+	hallmarkv1.RegisterContractServiceServer(r, of.contracts)
+	hallmarkv1.RegisterAuditServiceServer(r, of.audit)
+	healthv1.RegisterHealthServer(r, of.health)
 	reflection.Register(r)
 	return s
 }

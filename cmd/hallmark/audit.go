@@ -254,7 +254,7 @@ func eventRow(e *hallmarkv1.Event) string {
 		enumName(r.GetReason().String(), "REJECTION_REASON_"), r.GetInstancePath(),
 	}
 	for i := range cells {
-		cells[i] = strings.ReplaceAll(printable(cells[i]), "\n", `\n`)
+		cells[i] = cell(cells[i])
 	}
 	return strings.Join(cells, "\t")
 }

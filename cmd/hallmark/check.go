@@ -3,30 +3,75 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hallmark-gate/hallmark/casetest"
 	"github.com/hallmark-gate/hallmark/contract"
+	"github.com/hallmark-gate/hallmark/gate"
 )
 
 func newCheck() *cobra.Command {
-	return &cobra.Command{
+	var format string
+	cmd := &cobra.Command{
 		Use:   "check DIR",
 		Short: "Lint contracts and run their cases",
 		Long: `Loads and lints every contract below DIR and runs all cases through the same
 path as the service. Prints one block for each case that failed (expected, got, where),
-what no case reaches, and a summary.
+what no case reaches, and a summary; or with --format junit the same as JUnit's XML, a
+testsuite for each version of a tool.
 
 Exit codes: 0 all passed, 1 a case failed, 2 a contract is refused.`,
-		Example: "  hallmark check contracts",
-		Args:    oneArg("the contracts directory"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return check(cmd, args[0]) },
+		Example: `  hallmark check contracts
+  hallmark check contracts --format junit >report.xml`,
+		Args: oneArg("the contracts directory"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch format {
+			case "text":
+				return check(cmd, args[0], textReport{cmd.OutOrStdout()})
+			case "junit":
+				return check(cmd, args[0], junitReporter{cmd.OutOrStdout()})
+			}
+			return fmt.Errorf("--format is text or junit, not %q", printable(format))
+		},
 	}
+	cmd.Flags().StringVar(&format, "format", "text", "text, or junit (XML for build servers)")
+	return cmd
 }
 
-func check(cmd *cobra.Command, dir string) error {
+// reporter writes what check found.
+type reporter interface {
+	refused(contract.Faults) error
+	ran(casetest.Report, *gate.Set) error
+}
+
+// textReport writes for people.
+type textReport struct{ w io.Writer }
+
+func (r textReport) refused(faults contract.Faults) error {
+	for _, f := range faults {
+		if _, err := fmt.Fprintln(r.w, printable(f.String())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r textReport) ran(report casetest.Report, set *gate.Set) error {
+	_, err := fmt.Fprintf(r.w, "%s, %s, digest %s\n", report, plural(len(set.Tools()), "contract"), short(set.Digest()))
+	return err
+}
+
+// junitReporter writes JUnit's XML.
+type junitReporter struct{ w io.Writer }
+
+func (r junitReporter) refused(faults contract.Faults) error { return printJUnitFaults(r.w, faults) }
+
+func (r junitReporter) ran(report casetest.Report, _ *gate.Set) error { return printJUnit(r.w, report) }
+
+func check(cmd *cobra.Command, dir string, to reporter) error {
 	loader, err := newLoader()
 	if err != nil {
 		return err
@@ -37,8 +82,8 @@ func check(cmd *cobra.Command, dir string) error {
 	set, err := loader.Load(os.DirFS(dir))
 	var faults contract.Faults
 	if errors.As(err, &faults) {
-		for _, f := range faults {
-			fmt.Fprintln(cmd.OutOrStdout(), printable(f.String()))
+		if err := to.refused(faults); err != nil {
+			return err
 		}
 		return fmt.Errorf("%s refused; nothing of %s would be served", plural(len(faults), "fault"), printable(dir))
 	}
@@ -46,7 +91,9 @@ func check(cmd *cobra.Command, dir string) error {
 		return err
 	}
 	report := casetest.Run(cmd.Context(), set)
-	fmt.Fprintf(cmd.OutOrStdout(), "%s, %s, digest %s\n", report, plural(len(set.Tools()), "contract"), set.Digest()[:12])
+	if err := to.ran(report, set); err != nil {
+		return err
+	}
 	if len(report.Failed()) > 0 {
 		return errNo
 	}

@@ -25,8 +25,8 @@ import (
 
 const (
 	editorSchemas = "../../docs/schemas/"
-	shipped       = "../../contracts"
-	// probed is a shipped contract and a case of it, in which keys are tried out.
+	shippedContracts       = "../../contracts"
+	// probed is a shippedContracts contract and a case of it, in which keys are tried out.
 	probed     = "job_status/v1/contract.yaml"
 	probedCase = "job_status/v1/cases/accepted-failed-run.yaml"
 )
@@ -131,10 +131,10 @@ func TestEditorSchemasKnowTheWords(t *testing.T) {
 	}
 }
 
-// Everything that is shipped conforms.
+// Everything that is shippedContracts conforms.
 func TestEditorSchemasTakeShippedFiles(t *testing.T) {
 	seen := 0
-	err := fs.WalkDir(os.DirFS(shipped), ".", func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(os.DirFS(shippedContracts), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || path.Ext(name) != ".yaml" || name == "serving.yaml" || d.IsDir() {
 			return err
 		}
@@ -172,14 +172,14 @@ func TestEditorSchemasRefuse(t *testing.T) {
 	}
 }
 
-// probe loads the shipped contract with another value at one place of a file.
+// probe loads the shippedContracts contract with another value at one place of a file.
 func probe(t *testing.T, file, place string, value any) contract.Faults {
 	t.Helper()
 	m := fstest.MapFS{}
 	folder := strings.SplitN(file, "/", 2)[0]
-	err := fs.WalkDir(os.DirFS(shipped), folder, func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(os.DirFS(shippedContracts), folder, func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
-			b, err := os.ReadFile(path.Join(shipped, name))
+			b, err := os.ReadFile(path.Join(shippedContracts, name))
 			m[name] = &fstest.MapFile{Data: b}
 			return err
 		}
@@ -308,7 +308,7 @@ func schemaFor(t *testing.T, file string) []byte {
 
 func decode(t *testing.T, name string) any {
 	t.Helper()
-	b, err := os.ReadFile(path.Join(shipped, name))
+	b, err := os.ReadFile(path.Join(shippedContracts, name))
 	if err != nil {
 		t.Fatal(err)
 	}

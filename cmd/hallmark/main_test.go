@@ -1,20 +1,23 @@
 package main
 
 import (
-	"context"
+	"bufio"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"hallmark": func() { os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"hallmark": main,
 	})
 }
 
@@ -29,12 +32,59 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "serves": serves, "until": until,
+		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("CONTRACTS", contracts)
 			return os.CopyFS(filepath.Join(env.WorkDir, "contracts"), os.DirFS(contracts))
 		},
 	})
+}
+
+// serves runs the service in the background until the script ends, on free ports and with
+// these further arguments: serves [ARG…]. $GRPC and $OPS are its addresses; its log is
+// serve.log.
+func serves(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("usage: serves [ARG…]")
+	}
+	log, err := os.Create(ts.MkAbs("serve.log"))
+	ts.Check(err)
+	bin := filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], "hallmark")
+	cmd := exec.Command(bin, append([]string{"serve", "--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0", "--drain-wait", "0s"}, args...)...)
+	cmd.Dir, cmd.Stderr = ts.MkAbs("."), log
+	out, err := cmd.StdoutPipe()
+	ts.Check(err)
+	ts.Check(cmd.Start())
+	ts.Defer(func() {
+		defer log.Close()
+		ts.Check(cmd.Process.Signal(os.Interrupt))
+		ts.Check(cmd.Wait())
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	ts.Check(err)
+	fields := strings.Fields(line)
+	if len(fields) != 3 || fields[0] != "ready" {
+		ts.Fatalf("instead of ready: %q", line)
+	}
+	ts.Setenv("GRPC", strings.TrimPrefix(fields[1], "grpc="))
+	ts.Setenv("OPS", strings.TrimPrefix(fields[2], "ops="))
+}
+
+// until repeats a command until its output matches, for at most ten seconds: until
+// PATTERN COMMAND [ARG…].
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: until PATTERN COMMAND [ARG…]")
+	}
+	pattern := regexp.MustCompile("(?m)" + args[0])
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if err := ts.Exec(args[1], args[2:]...); err == nil && pattern.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+	}
+	ts.Fatalf("never matched %s: %s", args[0], ts.ReadFile("stdout"))
 }
 
 // exits runs a command and holds it to an exit code: exits CODE COMMAND [ARG…]. What it

@@ -23,6 +23,9 @@ func printable(s string) string {
 	return b.String()
 }
 
+// cell is printable for a cell of a table, where a line feed is escaped too.
+func cell(s string) string { return strings.ReplaceAll(printable(s), "\n", `\n`) }
+
 func hidden(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
 
 // enumName cuts the prefix that the wire puts before an enum's names.

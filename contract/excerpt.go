@@ -1,0 +1,347 @@
+package contract
+
+import (
+	"errors"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hallmark-gate/hallmark/validators/strictjson"
+)
+
+// AgentSchema returns a JSON Schema (draft 2020-12) of what an agent gets of a result
+// that was accepted, as one compact document without outside references; nil for kind
+// text. It is the payload's schema reduced to the agent fields: only their members are
+// described, every object on the way to them is closed, and a member is required where
+// the payload requires it. A value below an agent field is described as the payload's
+// schema describes it; text that is cut has a maxLength.
+//
+// Every result that an agent gets conforms. The reverse holds except where the payload's
+// schema ties given members to withheld ones: a branch of a union or a condition cannot
+// be told apart any more by what it says about the latter, so oneOf becomes anyOf, if
+// becomes a choice, and not is left out, on the way to agent fields and nowhere else.
+//
+// The result depends on the contract's files only. It is made anew with each call and
+// the caller's to keep. The error says that the schema would be larger than 1 MiB.
+func (c *Contract) AgentSchema() ([]byte, error) {
+	if c.Result.Schema == nil {
+		return nil, nil
+	}
+	fields := &fieldNode{}
+	for _, p := range c.Result.AgentFields {
+		n := fields
+		for _, token := range p {
+			n.below++
+			n = n.grow(token)
+		}
+		n.field = 1
+	}
+	for i, f := range c.Result.TextFields {
+		n := fields
+		for _, token := range f.At {
+			n = n.grow(token)
+		}
+		n.text = i + 1
+	}
+	return excerptOf(c.Result.Schema, c.Result.TextFields, fields)
+}
+
+// ArgumentsSchema returns the JSON Schema (draft 2020-12) of the arguments, as one
+// compact document without outside references; nil where the contract has none. What
+// AgentSchema says of its result and its error holds here too.
+func (c *Contract) ArgumentsSchema() ([]byte, error) {
+	if c.Arguments == nil || c.Arguments.Schema == nil {
+		return nil, nil
+	}
+	return excerptOf(c.Arguments.Schema, nil, &fieldNode{field: 1})
+}
+
+// maxExcerpt bounds an excerpt, in bytes.
+const maxExcerpt = 1 << 20
+
+var errExcerptTooLarge = errors.New("contract: the schema in one document is larger than 1 MiB")
+
+// part is in what way a subschema stands in an excerpt.
+type part uint8
+
+const (
+	whole   part = iota // as it is: the agent gets the value
+	closing             // reduced, and closed: the value is of these members only
+	beside              // reduced, beside a closing one that is of the same value
+)
+
+// use is one subschema in one role. node says what is given below the value, and what
+// is text; of whole ones only the latter counts, and nil says nothing.
+type use struct {
+	id   int
+	node *fieldNode
+	role part
+}
+
+// excerpt writes one schema into one document. Each $ref leads to a definition, one for
+// each use of its target, so that the document is not larger than the schema times the
+// ways it is used, and recursion ends.
+type excerpt struct {
+	g     *graph
+	cx    *contexts
+	texts []TextField
+	told  map[*fieldNode]bool // a text field is at or below the node
+	root  use
+	dst   []byte
+	names map[use]string // of definitions
+	taken map[string]bool
+	todo  []use // definitions in order
+	first bool  // the next member is the first one of its object
+	over  bool  // dst is too large; what follows does not count
+}
+
+func excerptOf(s *Schema, texts []TextField, fields *fieldNode) ([]byte, error) {
+	g := graphOf(s)
+	if g == nil {
+		return nil, errors.New("contract: the schema cannot be read")
+	}
+	e := &excerpt{
+		g: g, cx: newContexts(g), texts: texts, told: map[*fieldNode]bool{},
+		names: map[use]string{}, taken: map[string]bool{},
+	}
+	e.tell(fields)
+	e.root = e.below(g.root, fields)
+	e.dst, e.first = append(e.dst, '{'), true
+	e.member("$schema")
+	e.dst = strictjson.AppendString(e.dst, dialect)
+	e.members(e.root)
+	for i := 0; i < len(e.todo) && !e.over; i++ { // it grows meanwhile
+		if i == 0 {
+			e.member("$defs")
+			e.dst = append(e.dst, '{')
+			e.first = true
+		}
+		e.member(e.names[e.todo[i]])
+		e.schema(e.todo[i])
+	}
+	if len(e.todo) > 0 {
+		e.dst = append(e.dst, '}')
+	}
+	if e.over {
+		return nil, errExcerptTooLarge
+	}
+	return append(e.dst, '}'), nil
+}
+
+// tell notes where text is.
+func (e *excerpt) tell(n *fieldNode) bool {
+	told := n.text > 0
+	for _, below := range n.children {
+		told = e.tell(below) || told
+	}
+	e.told[n] = told
+	return told
+}
+
+// below returns the use of a subschema for a value at a node.
+func (e *excerpt) below(id int, n *fieldNode) use {
+	if n == nil || n.field > 0 {
+		return e.asIs(id, n)
+	}
+	return use{id, n, closing}
+}
+
+// asIs returns the use of a subschema for a value that is given.
+func (e *excerpt) asIs(id int, n *fieldNode) use {
+	if !e.told[n] {
+		n = nil
+	}
+	return use{id, n, whole}
+}
+
+// given reports whether the agent gets anything at or below a node.
+func (n *fieldNode) given() bool { return n != nil && (n.field > 0 || n.below > 0) }
+
+// member begins a member of the object that is being written.
+func (e *excerpt) member(name string) {
+	if !e.first {
+		e.dst = append(e.dst, ',')
+	}
+	e.first = false
+	e.dst = append(strictjson.AppendString(e.dst, name), ':')
+}
+
+// object writes an object whose members f writes.
+func (e *excerpt) object(f func()) {
+	e.dst = append(e.dst, '{')
+	e.first = true
+	f()
+	e.dst = append(e.dst, '}')
+	e.first = false
+}
+
+// comma separates element i of an array from the one before it.
+func (e *excerpt) comma(i int) {
+	if i > 0 {
+		e.dst = append(e.dst, ',')
+	}
+}
+
+// list writes an array of schemas.
+func (e *excerpt) list(uses []use) {
+	e.dst = append(e.dst, '[')
+	for i, u := range uses {
+		e.comma(i)
+		e.schema(u)
+	}
+	e.dst = append(e.dst, ']')
+}
+
+// schema writes a subschema.
+func (e *excerpt) schema(u use) {
+	v := e.g.locations[u.id].value
+	e.over = e.over || len(e.dst) > maxExcerpt
+	switch {
+	case e.over:
+		e.dst = append(e.dst, "false"...)
+	case v.Kind() == strictjson.Bool && (u.role != closing || !v.IsTrue()):
+		e.dst = strictjson.AppendJSON(e.dst, v)
+	default:
+		e.object(func() { e.members(u) })
+	}
+}
+
+// members writes what a subschema says.
+func (e *excerpt) members(u use) {
+	l := &e.g.locations[u.id]
+	switch {
+	case l.value.Kind() == strictjson.Bool && !l.value.IsTrue():
+		e.member("not")
+		e.dst = append(e.dst, "{}"...)
+	case u.role == whole:
+		e.wholeMembers(l, u.node)
+	default:
+		e.reducedMembers(l, u)
+	}
+}
+
+// wholeMembers writes the keywords of a subschema as they are, without what only names
+// places of its file and without what authors note for themselves.
+func (e *excerpt) wholeMembers(l *location, n *fieldNode) {
+	limit := -1
+	if n != nil && n.text > 0 && e.texts[n.text-1].MaxChars > 0 {
+		limit = e.texts[n.text-1].MaxChars
+	}
+	for name, v := range l.value.Members() {
+		k := keywordOf(name)
+		if unshown(name) {
+			continue
+		}
+		e.member(name)
+		switch {
+		case name == "$ref":
+			e.ref(l, use{node: n, role: whole})
+			limit = -1 // it stands where this leads
+		case name == "maxLength" && limit >= 0:
+			most, fits := v.Decimal().Int64()
+			if fits && most < int64(limit) {
+				limit = int(most)
+			}
+			e.dst = strconv.AppendInt(e.dst, int64(limit), 10)
+			limit = -1
+		case k.form == formSchema:
+			e.schema(e.asIs(e.g.index[v], nodeUnder(k.edge, n, "")))
+		case k.form == formSchemas:
+			var list []use
+			for _, m := range v.Elements() {
+				list = append(list, e.asIs(e.g.index[m], nodeUnder(k.edge, n, "")))
+			}
+			e.list(list)
+		case k.form == formSchemaMap:
+			e.object(func() {
+				for key, m := range v.Members() {
+					e.member(key)
+					e.schema(e.asIs(e.g.index[m], nodeUnder(k.edge, n, key)))
+				}
+			})
+		default:
+			e.dst = strictjson.AppendJSON(e.dst, v)
+		}
+	}
+	if limit >= 0 {
+		e.member("maxLength")
+		e.dst = strconv.AppendInt(e.dst, int64(limit), 10)
+	}
+}
+
+// unshown reports whether a keyword says nothing to a reader of the excerpt.
+func unshown(name string) bool {
+	switch name {
+	case "$schema", "$id", "$anchor", "$defs", "$comment", "contentSchema":
+		return true
+	}
+	return strings.HasPrefix(name, "x-")
+}
+
+// nodeUnder returns the node of the values that an applicator judges; nil where the
+// applicator only asks, or where nothing is said.
+func nodeUnder(k edgeKind, n *fieldNode, key string) *fieldNode {
+	switch k {
+	case edgeAllOf, edgeAnyOf, edgeOneOf, edgeThen, edgeElse, edgeDependent:
+		return n
+	case edgeProperty:
+		return n.child(key)
+	case edgeItems, edgePrefix:
+		return n.child(strictjson.EveryElement)
+	}
+	return nil
+}
+
+// ref writes where the $ref of a location leads in the excerpt, in the same use.
+func (e *excerpt) ref(l *location, u use) {
+	for _, to := range l.edges {
+		if to.kind == edgeRef {
+			u.id = to.to
+			e.dst = strictjson.AppendString(e.dst, e.nameOf(u))
+		}
+	}
+}
+
+// nameOf returns the $ref to a use, and makes a definition of it where there is none.
+func (e *excerpt) nameOf(u use) string {
+	if u == e.root {
+		return "#"
+	}
+	name, known := e.names[u]
+	if !known {
+		l := &e.g.locations[u.id]
+		base := strings.TrimSuffix(path.Base(l.file), ".json")
+		if p := l.value.Path(); len(p) > 0 {
+			base = p[len(p)-1]
+		}
+		base = plainBase(base)
+		name = base
+		for i := 2; e.taken[name]; i++ {
+			name = base + "-" + strconv.Itoa(i)
+		}
+		e.taken[name] = true
+		e.names[u] = name
+		e.todo = append(e.todo, u)
+	}
+	return "#/$defs/" + name
+}
+
+// plainBase makes a name that needs no escape in a $ref.
+func plainBase(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '.' {
+			return r
+		}
+		return '_'
+	}, s)
+	return s[:min(len(s), 64)]
+}
+
+// wantedNames returns the members that are given at a node, sorted.
+func wantedNames(n *fieldNode) []string {
+	names := sortedTokens(n)
+	return slices.DeleteFunc(names, func(token string) bool {
+		return token == strictjson.EveryElement || !n.children[token].given()
+	})
+}

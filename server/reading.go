@@ -1,0 +1,133 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hallmark-gate/hallmark/contract"
+)
+
+// place is what the name of a directory leads to. Whoever exchanges a directory by
+// renaming a link, the directory's own or the ..data inside it that a mounted ConfigMap
+// reaches every file through, makes it lead somewhere else.
+type place struct {
+	root, data           string // without links; data is "" where there is no ..data
+	rootInfo, behindData fs.FileInfo
+}
+
+// dataLink is the link that a kubelet exchanges.
+const dataLink = "..data"
+
+// whereIs follows a directory's name. The error is one of the file system.
+func whereIs(dir string) (p place, err error) {
+	if p.root, err = filepath.EvalSymlinks(dir); err != nil {
+		return place{}, err
+	}
+	if p.rootInfo, err = os.Stat(p.root); err != nil {
+		return place{}, err
+	}
+	data, err := filepath.EvalSymlinks(filepath.Join(p.root, dataLink))
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, nil
+	}
+	if err != nil {
+		return place{}, err
+	}
+	p.data = data
+	p.behindData, err = os.Stat(data)
+	return p, err
+}
+
+// is reports whether q is the same place. A name that is used again, for another
+// directory, is another place.
+func (p place) is(q place) bool {
+	return p.root == q.root && p.data == q.data &&
+		sameDirectory(p.rootInfo, q.rootInfo) && sameDirectory(p.behindData, q.behindData)
+}
+
+func sameDirectory(a, b fs.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return os.SameFile(a, b)
+}
+
+// reading is one reading of a directory.
+type reading struct {
+	place    place
+	snapshot contract.Snapshot
+	err      error // of reading; then there is no snapshot
+}
+
+// errUnsettled says that no two readings of a directory agreed.
+var errUnsettled = errors.New("the directory changes while it is read")
+
+// readOnce reads a directory. A reading during which the directory was exchanged may
+// hold files of both and is an error.
+func readOnce(dir string) reading {
+	before, err := whereIs(dir)
+	if err != nil {
+		return reading{err: err}
+	}
+	snapshot, err := contract.TakeSnapshot(os.DirFS(before.root))
+	after, gone := whereIs(dir)
+	switch {
+	case gone != nil:
+		return reading{err: gone}
+	case !before.is(after):
+		return reading{err: errUnsettled}
+	case err != nil:
+		return reading{place: before, err: err}
+	}
+	return reading{before, snapshot, nil}
+}
+
+// agrees reports whether two readings found the same at the same place: the same
+// content, or the same fault.
+func (r reading) agrees(with reading) bool {
+	if r.err != nil || with.err != nil {
+		return r.err != nil && with.err != nil && r.err.Error() == with.err.Error() && !errors.Is(r.err, errUnsettled)
+	}
+	return r.place.is(with.place) && r.snapshot.Digest() == with.snapshot.Digest()
+}
+
+// maxReadings bounds how often a directory is read until two readings agree.
+const maxReadings = 8
+
+// settled reads a directory until a reading agrees with the one before it; first is one
+// that was made just now. pause lies between readings. The error is ctx's, errUnsettled,
+// a [contract.Faults] where the directory exceeds its bounds, or one of reading.
+func settled(ctx context.Context, dir string, first reading, pause time.Duration) (contract.Snapshot, error) {
+	last := first
+	for range maxReadings {
+		if err := sleep(ctx, pause); err != nil {
+			return contract.Snapshot{}, err
+		}
+		next := readOnce(dir)
+		if next.agrees(last) {
+			return next.snapshot, next.err
+		}
+		last = next
+	}
+	return contract.Snapshot{}, fmt.Errorf("%w; nothing of it is used", errUnsettled)
+}
+
+// sleep returns after d, or with ctx's error when that ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
