@@ -160,7 +160,8 @@ type Result struct {
 	MediaTypes   []string // lowercase type/subtype, without parameters
 	Limits       strictjson.Limits
 	Command      *Command // how a command's output is read; nil for other kinds
-	Schema       *Schema  // of the payload
+	Adapter      *Adapter // nil: the payload is judged as it came
+	Schema       *Schema  // of the payload, which the adapter makes where there is one
 	TextFields   []TextField
 	MaxList      *ListLimit // nil: no list has a limit of its own
 	Checks       []Check

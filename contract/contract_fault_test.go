@@ -57,7 +57,6 @@ func TestContractFaults(t *testing.T) {
 		r(y("kind: json", "kind: xml"), ":15:9: \"xml\" is not one of json, text, command"),
 		r(y("kind: json", "kind: text"), ":15:9: result.kind: text is not supported by this version of hallmark"),
 		r(y("kind: json", "kind: command\n  command: {json: true}")),
-		r(y("framing: payload", "framing: payload\n  adapter: {schema: vendor.schema.json, fields: {a: upstream.a}}"), ":17:12: result.adapter is not supported"),
 		r(y("framing: payload", "framing: payload\n  max_list: {at: /r, items: 20, over: cut}"), ":17:18: result.max_list.at: the schema knows no member /r"),
 		r(y("as: text/plain", "as: text/html"), ":20:36: result.text_fields[0].as: text/html is not supported"),
 		r(y("as: text/plain", "as: pdf"), `:20:36: "pdf" is not one of text/plain, text/html, url`),

@@ -26,6 +26,7 @@ func (d *draft) lint() {
 	d.lintTrust()
 	if d.good["result"] {
 		d.lintBinding()
+		d.lintAdapter()
 	}
 	if d.good["arguments"] && c.Egress == EgressGranted && len(c.Arguments.Scopes) == 0 {
 		d.faultOn("egress", "declare the destination in arguments.scopes", "egress: granted without any scope that a grant could cover")
@@ -80,6 +81,9 @@ func (d *draft) lintSchemas() {
 	c := d.contract
 	if d.good["result"] && c.Result.Schema != nil {
 		d.schemaFaults = append(d.schemaFaults, lintResultSchema(c)...)
+		if c.Result.Adapter != nil {
+			d.schemaFaults = append(d.schemaFaults, lintVendorSchema(c)...)
+		}
 	}
 	if d.good["arguments"] && c.Arguments.Schema != nil {
 		d.schemaFaults = append(d.schemaFaults, lintArgumentSchema(c)...)

@@ -61,7 +61,8 @@ func refusedBy(prefix string, reasons ...Reason) obligation {
 // of another property, a duplicate member, null or an array for an object cannot exist
 // and are not asked for. What is too long or empty may be refused by the pattern
 // there. Every other kind and framing owes the whole list; what an envelope adds is
-// not asked of the framings of MCP.
+// not asked of the framings of MCP. Where an adapter stands before the schema, it may
+// be the one that refuses a wrong shape.
 func (c *Contract) obligations() []obligation {
 	list := []obligation{{
 		prefix: "accepted-", must: "want.data", times: 1,
@@ -72,13 +73,17 @@ func (c *Contract) obligations() []obligation {
 			refusedBy("empty-id-", ReasonCommandOutput, ReasonSchema, ReasonBinding),
 			refusedBy("too-long-", ReasonCommandOutput, ReasonSchema, ReasonStringLimit, ReasonByteLimit))
 	} else {
+		shape := []Reason{ReasonSchema}
+		if c.Result.Adapter != nil {
+			shape = []Reason{ReasonAdapter, ReasonSchema}
+		}
 		list = append(list,
-			refusedBy("extra-property-", ReasonSchema),
-			refusedBy("null-for-object-", ReasonSchema),
-			refusedBy("empty-id-", ReasonSchema, ReasonBinding),
+			c.extraProperty(),
+			refusedBy("null-for-object-", shape...),
+			refusedBy("empty-id-", append(slices.Clip(shape), ReasonBinding)...),
 			refusedBy("duplicate-member-", ReasonDuplicateName),
-			refusedBy("array-for-object-", ReasonSchema),
-			refusedBy("too-long-", ReasonSchema, ReasonStringLimit, ReasonByteLimit))
+			refusedBy("array-for-object-", shape...),
+			refusedBy("too-long-", append(slices.Clip(shape), ReasonStringLimit, ReasonByteLimit)...))
 	}
 	list = append(list, obligation{
 		prefix: "upstream-down-", times: 1,
@@ -94,6 +99,23 @@ func (c *Contract) obligations() []obligation {
 		list = append(list, refusedBy("stale-", ReasonFreshness), refusedBy("future-", ReasonFreshness))
 	}
 	return append(list, c.otherValues()...)
+}
+
+// extraProperty returns the obligation to show that a member which nobody promised
+// reaches no agent (A24): it is refused, or, where an adapter drops what its vendor adds,
+// absent from the data, which a case compares whole.
+func (c *Contract) extraProperty() obligation {
+	const prefix = "extra-property-"
+	switch a := c.Result.Adapter; {
+	case a == nil:
+		return refusedBy(prefix, ReasonSchema)
+	case a.Watch == WatchRefuse:
+		return refusedBy(prefix, ReasonAdapter)
+	}
+	return obligation{
+		prefix: prefix, must: "want.data, without the member", times: 1,
+		proves: func(w Want) bool { return w.Data.Exists() },
+	}
 }
 
 func isUpstreamDown(w Want) bool {

@@ -42,7 +42,7 @@ func (d *draft) result(n *yaml.Node, path string) {
 		may("failure", d.failure),
 		may("failure_codes", d.failureCodes),
 		may("unbound", d.text(&r.Unbound, maxSentence)),
-		may("adapter", d.beyondUs),
+		may("adapter", d.adapter),
 		may("command", d.command),
 		may("text", d.beyondUs),
 	)

@@ -25,6 +25,7 @@ func lintResultSchema(c *Contract) Faults {
 	l.required(fields)
 	l.notGiven(fields)
 	l.checks()
+	l.adapter()
 	return l.done()
 }
 

@@ -116,7 +116,7 @@ func (a *App) Run(ctx context.Context) (err error) {
 	}
 	cleanups = append(cleanups, cleanup{"audit store", store.Close})
 
-	g := gate.New(store, a.deps.Clock)
+	g := gate.New(store, a.deps.Clock, gate.WithAlerts(alertLog(log)))
 	g.Publish(a.set)
 	h := newHealth(g, store)
 	rpc := newTransport(a.chain,

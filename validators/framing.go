@@ -19,12 +19,14 @@ type framing interface {
 // frame is a reply with its framing taken off.
 type frame struct {
 	payload strictjson.Value
-	// under is where the payload stands in the received bytes.
+	// under is where the payload stands in the received bytes; empty where an adapter
+	// made it.
 	under strictjson.Pointer
 	// foreign is set where the reply belongs to another request than ours. It is refused
 	// with the semantic checks, after the schema.
 	foreign *Rejection
-	// dropped counts, by signal, what stood beside the payload and goes no further.
+	// dropped counts, by signal, what stood beside the payload, or in it before an
+	// adapter made it anew, and goes no further.
 	dropped map[string]uint64
 }
 

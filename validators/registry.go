@@ -6,7 +6,6 @@ import (
 	"path"
 
 	"github.com/hallmark-gate/hallmark/contract"
-	"github.com/hallmark-gate/hallmark/validators/condition"
 	"github.com/hallmark-gate/hallmark/validators/projection"
 	"github.com/hallmark-gate/hallmark/validators/schema"
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
@@ -109,6 +108,9 @@ func (r *Registry) compile(c *contract.Contract) (*Tool, contract.Faults) {
 	if t.payload, fault = compileSchema(c, c.Result.Schema); fault != nil {
 		faults = append(faults, *fault)
 	}
+	var wrong contract.Faults
+	t.adapter, wrong = compileAdapter(c)
+	faults = append(faults, wrong...)
 	if c.Arguments != nil {
 		if t.arguments, fault = compileSchema(c, c.Arguments.Schema); fault != nil {
 			faults = append(faults, *fault)
@@ -146,11 +148,9 @@ func (r *Registry) compileCheck(c *contract.Contract, spec contract.Check) (Chec
 		return nil, errors.New("no check has this name")
 	}
 	context := CheckContext{With: spec.With, Files: c.Files}
-	if s := c.Result.Schema; s != nil {
-		context.Result = condition.ShapeOf(s.File, s.Roots)
-	}
-	if c.Arguments != nil && c.Arguments.Schema != nil {
-		context.Arguments = condition.ShapeOf(c.Arguments.Schema.File, c.Arguments.Schema.Roots)
+	context.Result = shapeOf(c.Result.Schema)
+	if c.Arguments != nil {
+		context.Arguments = shapeOf(c.Arguments.Schema)
 	}
 	return kind.Compile(context)
 }

@@ -20,6 +20,7 @@ type Tool struct {
 
 	read      Reader
 	framing   framing
+	adapter   *adapter // nil: the payload is judged as it came
 	payload   *schema.Schema
 	arguments *schema.Schema // nil where the contract has none
 	checks    []namedCheck
@@ -60,7 +61,11 @@ func (t *Tool) Judge(ctx context.Context, raw []byte, f Facts) Verdict {
 	if refusal != nil {
 		return *refusal
 	}
-	v := t.judgeFramed(ctx, framed, f)
+	framed, unfit := t.adapter.adapt(ctx, framed, f.Request, t.Contract.Result.Limits)
+	v := Refuse(unfit...)
+	if unfit == nil {
+		v = t.judgeFramed(ctx, framed, f)
+	}
 	for signal, n := range framed.dropped {
 		v.count(signal, n)
 	}
@@ -143,7 +148,7 @@ func (t *Tool) judgePayload(ctx context.Context, payload strictjson.Value, frame
 
 // offset is where v begins in the received bytes; 0 where it was made of them.
 func (t *Tool) offset(v strictjson.Value) int {
-	if _, asReceived := t.read.(jsonReader); !asReceived {
+	if _, asReceived := t.read.(jsonReader); !asReceived || t.adapter != nil {
 		return 0
 	}
 	return v.Offset()

@@ -53,8 +53,9 @@ const MaxRejections = 5
 type Rejection struct {
 	Layer  contract.Layer
 	Reason contract.Reason
-	// At is a JSON Pointer into the received bytes, or into the object that was made of
-	// a command's output. Names are escaped and cut, since they may be the reply's own.
+	// At is a JSON Pointer into the received bytes, or into the object that an adapter
+	// made, or that was made of a command's output. Names are escaped and cut, since
+	// they may be the reply's own.
 	At         string
 	SchemaPath string
 	Keyword    string
