@@ -71,6 +71,7 @@ func TestShippedContracts(t *testing.T) {
 // A case that wants the wrong thing fails, and says what came instead.
 func TestFailingCases(t *testing.T) {
 	const stale = "job_status/v1/cases/stale-observation.yaml"
+	const reported = "mcp_search/v1/cases/is-error-with-structured.yaml"
 	const accepted = "deploy_status/v1/cases/accepted-healthy.yaml"
 	for _, row := range []struct {
 		line, file, old, with string
@@ -80,6 +81,7 @@ func TestFailingCases(t *testing.T) {
 		{"another retry", stale, "retryable: false", "retryable: true", []string{"retryable", "expected true", "got      false"}},
 		{"accepted after all", stale, "11:50:00", "11:59:00", []string{"outcome", "expected failure INVALID_RESPONSE", "got      data"}},
 		{"refused after all", accepted, `"state":"healthy"}`, `"state":"broken"}`, []string{"outcome", "expected data", "SCHEMA SCHEMA at \"/state\""}},
+		{"other display text", reported, `display_text: ""`, "display_text: no such index", []string{"display", `expected "no such index"`, `got      ""`}},
 		{"other data", accepted, `want: {data: {"environment":"staging","revision":"a83f19c"`, `want: {data: {"environment":"staging","revision":"b83f19c"`, []string{"data", "b83f19c", "a83f19c"}},
 	} {
 		t.Run(row.line, func(t *testing.T) {
@@ -95,6 +97,16 @@ func TestFailingCases(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What people are shown of a failure can be wanted by a case. A7
+func TestDisplayTextOfACase(t *testing.T) {
+	files := shipped(t)
+	spoil(t, files, "mcp_search/v1/contract.yaml", "display_text: 0", "display_text: 5")
+	spoil(t, files, "mcp_search/v1/cases/is-error-with-structured.yaml", `display_text: ""`, "display_text: 1 res")
+	if report := Run(context.Background(), load(t, files)); len(report.Failed()) > 0 {
+		t.Errorf("%s", report)
 	}
 }
 

@@ -52,6 +52,13 @@ func (c *comparison) failure(want contract.Want, o gate.Outcome) {
 	if want.Check != "" {
 		c.member("check", first.Check == want.Check, want.Check, quote(first.Check))
 	}
+	if want.DisplayText != nil {
+		shown := ""
+		if got.DisplayText != nil {
+			shown = got.DisplayText.Content
+		}
+		c.member("display", shown == *want.DisplayText, quote(*want.DisplayText), quote(shown))
+	}
 	if len(*c) > 0 {
 		c.member("detail", false, "", first.Detail)
 	}

@@ -68,6 +68,9 @@ type Want struct {
 	Reason    Reason
 	At        *string // JSON Pointer; nil: not looked at
 	Check     string  // name of the semantic check; "": not looked at
+	// DisplayText is what people may be shown of the tool's own message, "" for nothing;
+	// nil: not looked at.
+	DisplayText *string
 	// Data is what the agent must get, compared as JSON values with equal digits of
 	// numbers; absent where the case is refused.
 	Data          strictjson.Value

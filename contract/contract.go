@@ -127,14 +127,43 @@ const (
 	FramingJSONRPC  Framing = "jsonrpc"  // a CallToolResult in its response message
 )
 
+// binding returns the name under which a rejection says that a reply's own id is
+// another's; "" where the framing has none.
+func (f Framing) binding() string {
+	switch f {
+	case FramingEnvelope:
+		return "request_id"
+	case FramingJSONRPC:
+		return "id"
+	}
+	return ""
+}
+
+// Payload returns where the payload stands in a reply of this framing. The caller owns
+// what it gets.
+func (f Framing) Payload() strictjson.Pointer {
+	switch f {
+	case FramingEnvelope:
+		return strictjson.Pointer{"data"}
+	case FramingMCP:
+		return strictjson.Pointer{"structuredContent"}
+	case FramingJSONRPC:
+		return strictjson.Pointer{"result", "structuredContent"}
+	}
+	return strictjson.Pointer{}
+}
+
 // Result is what a contract says about a tool's replies.
 type Result struct {
 	Kind         Kind
 	Framing      Framing
 	MediaTypes   []string // lowercase type/subtype, without parameters
 	Limits       strictjson.Limits
-	Schema       *Schema // of the payload
+	Command      *Command // how a command's output is read; nil for other kinds
+	Adapter      *Adapter // nil: the payload is judged as it came
+	Schema       *Schema  // of the payload, which the adapter makes where there is one
 	TextFields   []TextField
+	MaxList      *ListLimit // nil: no list has a limit of its own
 	Checks       []Check
 	AgentFields  []strictjson.Pointer // with strictjson.EveryElement for array elements
 	NotGiven     map[string]string    // required members that the agent does not get, and why
@@ -154,12 +183,53 @@ type Schema struct {
 	Roots map[string]strictjson.Value
 }
 
+// Command says how the text that a command printed becomes a payload (A16).
+type Command struct {
+	// Pattern is an RE2 expression; "" where JSON is set. Its named groups become the
+	// members of the payload; one that takes no part in a match is an absent member.
+	Pattern string
+	// JSON is true where the whole output is one JSON value.
+	JSON bool
+	// ExitCodes are those with which a usable output may come; never empty.
+	ExitCodes []int
+	// Convert says of a group that it is not a string but the integer, number or
+	// boolean that it spells in JSON.
+	Convert map[string]string
+}
+
+// The kinds of [Command.Convert].
+const (
+	ConvertInteger = "integer"
+	ConvertNumber  = "number"
+	ConvertBoolean = "boolean"
+)
+
+// Expression returns Pattern as it is compiled: it must match the whole output.
+func (c *Command) Expression() string { return `\A(?:` + c.Pattern + `)\z` }
+
 // TextField declares a string member that holds outside text.
 type TextField struct {
-	At       strictjson.Pointer
-	As       string // media type of the text: text/plain
-	MaxChars int    // code points after cleaning at which it is cut; 0 means not cut
+	At strictjson.Pointer
+	As string // what the text is: AsPlain or AsURL
+	// MaxChars is the number of code points after cleaning at which the text is cut, or,
+	// of a URL, above which it is refused; 0 means that there is none.
+	MaxChars int
 	Profile  string // prose or code
+}
+
+// The kinds of [TextField.As].
+const (
+	AsPlain = "text/plain"
+	AsURL   = "url" // a link that an agent may show or follow
+)
+
+// ListLimit bounds one list of the payload (B4).
+type ListLimit struct {
+	At    strictjson.Pointer // without strictjson.EveryElement
+	Items int                // from 1
+	// Cut says what happens beyond Items: true lets the first ones pass and marks the
+	// result as truncated, false refuses it.
+	Cut bool
 }
 
 // Check is one semantic check, by name and parameters. The contract does not know what

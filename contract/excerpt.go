@@ -81,11 +81,11 @@ const maxExcerpt = 1 << 20
 
 var errExcerptTooLarge = errors.New("contract: the schema in one document is larger than 1 MiB")
 
-// role is in what way a subschema stands in an excerpt.
-type role uint8
+// part is in what way a subschema stands in an excerpt.
+type part uint8
 
 const (
-	whole   role = iota // as it is: the agent gets the value
+	whole   part = iota // as it is: the agent gets the value
 	closing             // reduced, and closed: the value is of these members only
 	beside              // reduced, beside a closing one that is of the same value
 )
@@ -95,7 +95,7 @@ const (
 type use struct {
 	id   int
 	node *fieldNode
-	role role
+	role part
 }
 
 // excerpt writes one schema into one document. Each $ref leads to a definition, one for

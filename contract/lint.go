@@ -26,6 +26,7 @@ func (d *draft) lint() {
 	d.lintTrust()
 	if d.good["result"] {
 		d.lintBinding()
+		d.lintAdapter()
 	}
 	if d.good["arguments"] && c.Egress == EgressGranted && len(c.Arguments.Scopes) == 0 {
 		d.faultOn("egress", "declare the destination in arguments.scopes", "egress: granted without any scope that a grant could cover")
@@ -59,13 +60,14 @@ func (d *draft) lintTrust() {
 }
 
 // lintBinding sees that a result without an id of its own is bound to its request by
-// what it says, or that somebody wrote down why not.
+// what it says, or that somebody wrote down why not. A CallToolResult alone has no id
+// either; its reason may be written down, and need not be.
 func (d *draft) lintBinding() {
 	r := &d.contract.Result
 	bound := slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Use == useEquals })
 	switch {
-	case r.Unbound != "" && r.Framing != FramingPayload:
-		d.faultOn("result.unbound", "remove it", "unbound is for framing: payload; an envelope is bound by its request_id")
+	case r.Unbound != "" && (r.Framing == FramingEnvelope || r.Framing == FramingJSONRPC):
+		d.faultOn("result.unbound", "remove it", "unbound is for what has no id of its own; framing: %s is bound by its id", r.Framing)
 	case r.Unbound != "" && bound:
 		d.faultOn("result.unbound", "remove it", "unbound beside an equals check")
 	case r.Unbound == "" && !bound && r.Framing == FramingPayload:
@@ -79,6 +81,9 @@ func (d *draft) lintSchemas() {
 	c := d.contract
 	if d.good["result"] && c.Result.Schema != nil {
 		d.schemaFaults = append(d.schemaFaults, lintResultSchema(c)...)
+		if c.Result.Adapter != nil {
+			d.schemaFaults = append(d.schemaFaults, lintVendorSchema(c)...)
+		}
 	}
 	if d.good["arguments"] && c.Arguments.Schema != nil {
 		d.schemaFaults = append(d.schemaFaults, lintArgumentSchema(c)...)

@@ -29,7 +29,8 @@ func (d *caseDraft) lint(c *Contract) {
 		d.faultAt(place{1, 1}, "", "now is missing; the contract has a check that looks at time")
 	}
 	check := d.Want.Check
-	if check != "" && !slices.ContainsFunc(c.Result.Checks, func(k Check) bool { return k.Name == check }) {
+	known := func(k Check) bool { return k.Name == check }
+	if check != "" && check != c.Result.Framing.binding() && !slices.ContainsFunc(c.Result.Checks, known) {
 		at := d.places["want.check"]
 		d.faultAt(at, "", "want.check: the contract has no check named %s", quote(check))
 	}
@@ -55,24 +56,40 @@ func refusedBy(prefix string, reasons ...Reason) obligation {
 }
 
 // obligations returns what this contract's cases must show.
+//
+// The output of a command that a pattern reads has neither objects nor members: cases
+// of another property, a duplicate member, null or an array for an object cannot exist
+// and are not asked for. What is too long or empty may be refused by the pattern
+// there. Every other kind and framing owes the whole list; what an envelope adds is
+// not asked of the framings of MCP. Where an adapter stands before the schema, it may
+// be the one that refuses a wrong shape.
 func (c *Contract) obligations() []obligation {
-	list := []obligation{
-		{
-			prefix: "accepted-", must: "want.data", times: 1,
-			proves: func(w Want) bool { return w.Data.Exists() },
-		},
-		refusedBy("extra-property-", ReasonSchema),
-		refusedBy("null-for-object-", ReasonSchema),
-		refusedBy("empty-id-", ReasonSchema, ReasonBinding),
-		refusedBy("duplicate-member-", ReasonDuplicateName),
-		refusedBy("array-for-object-", ReasonSchema),
-		refusedBy("too-long-", ReasonSchema, ReasonStringLimit, ReasonByteLimit),
-		{
-			prefix: "upstream-down-", times: 1,
-			must:   "want.failure: UPSTREAM_UNAVAILABLE, for what the transport or the status shows",
-			proves: isUpstreamDown,
-		},
+	list := []obligation{{
+		prefix: "accepted-", must: "want.data", times: 1,
+		proves: func(w Want) bool { return w.Data.Exists() },
+	}}
+	if command := c.Result.Command; command != nil && !command.JSON {
+		list = append(list,
+			refusedBy("empty-id-", ReasonCommandOutput, ReasonSchema, ReasonBinding),
+			refusedBy("too-long-", ReasonCommandOutput, ReasonSchema, ReasonStringLimit, ReasonByteLimit))
+	} else {
+		shape := []Reason{ReasonSchema}
+		if c.Result.Adapter != nil {
+			shape = []Reason{ReasonAdapter, ReasonSchema}
+		}
+		list = append(list,
+			c.extraProperty(),
+			refusedBy("null-for-object-", shape...),
+			refusedBy("empty-id-", append(slices.Clip(shape), ReasonBinding)...),
+			refusedBy("duplicate-member-", ReasonDuplicateName),
+			refusedBy("array-for-object-", shape...),
+			refusedBy("too-long-", append(slices.Clip(shape), ReasonStringLimit, ReasonByteLimit)...))
 	}
+	list = append(list, obligation{
+		prefix: "upstream-down-", times: 1,
+		must:   "want.failure: UPSTREAM_UNAVAILABLE, for what the transport or the status shows",
+		proves: isUpstreamDown,
+	})
 	if c.Result.Framing == FramingEnvelope {
 		list = append(list,
 			refusedBy("success-with-error-", ReasonSchema),
@@ -82,6 +99,23 @@ func (c *Contract) obligations() []obligation {
 		list = append(list, refusedBy("stale-", ReasonFreshness), refusedBy("future-", ReasonFreshness))
 	}
 	return append(list, c.otherValues()...)
+}
+
+// extraProperty returns the obligation to show that a member which nobody promised
+// reaches no agent (A24): it is refused, or, where an adapter drops what its vendor adds,
+// absent from the data, which a case compares whole.
+func (c *Contract) extraProperty() obligation {
+	const prefix = "extra-property-"
+	switch a := c.Result.Adapter; {
+	case a == nil:
+		return refusedBy(prefix, ReasonSchema)
+	case a.Watch == WatchRefuse:
+		return refusedBy(prefix, ReasonAdapter)
+	}
+	return obligation{
+		prefix: prefix, must: "want.data, without the member", times: 1,
+		proves: func(w Want) bool { return w.Data.Exists() },
+	}
 }
 
 func isUpstreamDown(w Want) bool {
@@ -104,10 +138,7 @@ func (c *Contract) otherValues() []obligation {
 		if k.Use != useEquals {
 			continue
 		}
-		at := k.With.Member("result").Text()
-		if c.Result.Framing == FramingEnvelope {
-			at = "/data" + at
-		}
+		at := c.Result.Framing.Payload().String() + k.With.Member("result").Text()
 		must := fmt.Sprintf("want.reason: %s and want.at: %s", ReasonBinding, quote(at))
 		same := slices.IndexFunc(list, func(o obligation) bool { return o.must == must })
 		if same >= 0 {

@@ -30,8 +30,35 @@ func Load(fsys fs.FS) (*Tree, error) {
 	return s.Load()
 }
 
+// LoadFolder is [Load] of one folder by itself, which fsys holds: a tool's, or one
+// version of it. dir is where it would stand below a contracts directory: "<folder>" or
+// "<folder>/v<N>"; files in faults and contracts are named accordingly. What is true of
+// neighbours only is not looked at: that the evidence which a contract requires has a
+// contract, and that no other tool has the same names. It serves to look at contracts,
+// not to serve them.
+func LoadFolder(fsys fs.FS, dir string) (*Tree, error) {
+	files, faults, err := readFiles(fsys)
+	if err != nil {
+		return nil, err
+	}
+	for i, f := range faults {
+		faults[i].File = path.Join(dir, f.File)
+	}
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	below := make(map[string][]byte, len(files))
+	for name, b := range files {
+		below[path.Join(dir, name)] = b
+	}
+	return Snapshot{below, digest(below)}.load(true)
+}
+
 // Load lints what was read, as the function of this name does.
-func (s Snapshot) Load() (*Tree, error) {
+func (s Snapshot) Load() (*Tree, error) { return s.load(false) }
+
+// load reads and lints the files of a contracts directory, or of one folder of it.
+func (s Snapshot) load(alone bool) (*Tree, error) {
 	l := &loader{files: s.files, entries: make(map[string]entry)}
 	l.layout()
 	for _, v := range l.versions {
@@ -42,7 +69,9 @@ func (s Snapshot) Load() (*Tree, error) {
 	l.readServing()
 	tree := &Tree{Files: newMemFS(s.files), Digest: s.digest}
 	tree.Current, tree.Drain = l.serving()
-	l.lintEvidence(tree.Current)
+	if !alone {
+		l.lintEvidence(tree.Current)
+	}
 	if len(l.faults) > 0 {
 		return nil, l.faults.Sort()
 	}

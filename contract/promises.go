@@ -1,6 +1,10 @@
 package contract
 
-import "github.com/hallmark-gate/hallmark/validators/strictjson"
+import (
+	"slices"
+
+	"github.com/hallmark-gate/hallmark/validators/strictjson"
+)
 
 // FieldsIn returns the indexes of the agent fields that a projected value has.
 func (c *Contract) FieldsIn(projected []byte) []int {
@@ -18,7 +22,7 @@ func (c *Contract) FieldsIn(projected []byte) []int {
 }
 
 // ReportableCodes returns the failure codes that replies of this contract can lead to:
-// what an envelope may report, NOT_FOUND where a status means it, and the service's
+// what the framing may report, NOT_FOUND where a status means it, and the service's
 // own for a broken reply and for none.
 func (c *Contract) ReportableCodes() []FailureCode {
 	var out []FailureCode
@@ -31,12 +35,8 @@ func (c *Contract) ReportableCodes() []FailureCode {
 }
 
 func (c *Contract) canReport(code FailureCode) bool {
-	if c.Result.Framing == FramingEnvelope {
-		for _, reported := range c.Result.FailureCodes {
-			if reported == code {
-				return true
-			}
-		}
+	if slices.Contains(c.Result.reportedCodes(), code) {
+		return true
 	}
 	unknownOutcome := c.Effect == SideEffect && !c.Idempotent
 	switch code {
@@ -50,4 +50,17 @@ func (c *Contract) canReport(code FailureCode) bool {
 		return len(c.Result.NotFoundHTTP) > 0
 	}
 	return false
+}
+
+// reportedCodes are the codes with which the tool itself may report a failure.
+func (r *Result) reportedCodes() []FailureCode {
+	switch r.Framing {
+	case FramingEnvelope:
+		return r.FailureCodes
+	case FramingMCP:
+		return []FailureCode{ToolFailed}
+	case FramingJSONRPC:
+		return []FailureCode{ToolFailed, InvalidArguments}
+	}
+	return nil
 }

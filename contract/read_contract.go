@@ -70,6 +70,7 @@ func readContract(dir string, version int, files map[string][]byte) *draft {
 	if root == nil {
 		return d
 	}
+	d.questions(root, files[mainFile])
 	c := d.contract
 	var trust string
 	d.object(root, "",

@@ -27,14 +27,14 @@ func (d *draft) result(n *yaml.Node, path string) {
 	}
 	d.object(n, path,
 		need("kind", word(d.source, &r.Kind, KindJSON, KindText, KindCommand)),
-		may("framing", d.framing),
+		may("framing", word(d.source, &r.Framing, FramingPayload, FramingEnvelope, FramingMCP, FramingJSONRPC)),
 		may("media_types", d.list(1, collect(d.source, &r.MediaTypes, func(dst *string) read {
 			return d.matching(dst, mediaForm, "a media type: lowercase type/subtype without parameters")
 		}))),
 		may("limits", d.limits),
 		need("schema", d.schema(&r.Schema)),
 		may("text_fields", d.list(0, d.textField)),
-		may("max_list", d.beyondUs),
+		may("max_list", d.maxList),
 		may("checks", d.list(0, d.check)),
 		need("agent_fields", d.pointers(&r.AgentFields, 1)),
 		may("not_given", d.reasons(&r.NotGiven)),
@@ -42,12 +42,13 @@ func (d *draft) result(n *yaml.Node, path string) {
 		may("failure", d.failure),
 		may("failure_codes", d.failureCodes),
 		may("unbound", d.text(&r.Unbound, maxSentence)),
-		may("adapter", d.beyondUs),
-		may("command", d.beyondUs),
+		may("adapter", d.adapter),
+		may("command", d.command),
 		may("text", d.beyondUs),
 	)
+	d.commandKind(n)
 	if r.MediaTypes == nil {
-		r.MediaTypes = []string{"application/json"}
+		r.MediaTypes = r.defaultMediaTypes()
 	}
 	if r.FailureCodes == nil && r.Framing == FramingEnvelope {
 		r.FailureCodes = []FailureCode{NotFound, UpstreamUnavailable, InvalidResponse}
@@ -62,7 +63,7 @@ func (d *draft) otherKind(n *yaml.Node, path string) bool {
 		if key.Value != "kind" || jsonKind(value) != strictjson.String {
 			continue
 		}
-		if k := Kind(value.Value); k == KindText || k == KindCommand {
+		if Kind(value.Value) == KindText {
 			d.beyondUs(value, path+".kind: "+value.Value)
 			return true
 		}
@@ -74,14 +75,6 @@ func (d *draft) otherKind(n *yaml.Node, path string) bool {
 func (d *draft) beyondUs(n *yaml.Node, path string) {
 	d.beyond = true
 	d.unsupported(n, path)
-}
-
-func (d *draft) framing(n *yaml.Node, path string) {
-	f := &d.contract.Result.Framing
-	word(d.source, f, FramingPayload, FramingEnvelope, FramingMCP, FramingJSONRPC)(n, path)
-	if *f == FramingMCP || *f == FramingJSONRPC {
-		d.beyondUs(n, path+": "+n.Value)
-	}
 }
 
 // limits reads what narrows the service's ceilings.
@@ -111,13 +104,13 @@ func (d *draft) narrower(dst *int) read {
 }
 
 func (d *draft) textField(n *yaml.Node, path string) {
-	f := TextField{As: "text/plain", Profile: "prose"}
+	f := TextField{As: AsPlain, Profile: "prose"}
 	before := d.wrong
 	d.object(n, path,
 		need("at", d.pointer(&f.At)),
 		may("as", func(n *yaml.Node, path string) {
-			word(d.source, &f.As, "text/plain", "text/html", "url")(n, path)
-			if f.As != "text/plain" {
+			word(d.source, &f.As, AsPlain, "text/html", AsURL)(n, path)
+			if f.As == "text/html" {
 				d.beyondUs(n, path+": "+f.As)
 			}
 		}),

@@ -31,6 +31,12 @@ func (d *caseDraft) want(n *yaml.Node, path string) {
 		may("reason", refuse(word(d.source, &w.Reason, Reasons()...))),
 		may("at", refuse(d.wantAt)),
 		may("check", refuse(d.matching(&w.Check, nameForm, "the name of a check"))),
+		may("display_text", refuse(func(n *yaml.Node, path string) {
+			if d.isKind(n, path, strictjson.String) {
+				text := n.Value
+				w.DisplayText = &text
+			}
+		})),
 		may("data", func(n *yaml.Node, path string) {
 			d.accepted = true
 			w.Data = d.json(n, path)

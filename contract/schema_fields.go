@@ -19,10 +19,13 @@ func lintResultSchema(c *Contract) Faults {
 	l.structure()
 	fields := l.agentFields()
 	l.textFields(fields)
+	l.maxList(fields)
+	l.command()
 	l.given(fields)
 	l.required(fields)
 	l.notGiven(fields)
 	l.checks()
+	l.adapter()
 	return l.done()
 }
 
@@ -32,7 +35,8 @@ type fieldNode struct {
 	children map[string]*fieldNode
 	field    int
 	text     int
-	below    int // agent_fields that end below
+	below    int  // agent_fields that end below
+	short    bool // a list that max_list bounds
 }
 
 func (n *fieldNode) child(token string) *fieldNode {
@@ -162,8 +166,8 @@ func (t *trail) pointer() strictjson.Pointer {
 	return p
 }
 
-// given walks every place that reaches the agent: strings and arrays have a bound,
-// and strings are machine values or declared text.
+// given walks every place that reaches the agent: strings and arrays have a bound, the
+// arrays above a field too, and strings are machine values or declared text.
 func (l *schemaLinter) given(tree *fieldNode) {
 	type seenKey struct {
 		id   int
@@ -175,6 +179,7 @@ func (l *schemaLinter) given(tree *fieldNode) {
 		if x == nil {
 			continue
 		}
+		l.passed(p, tree)
 		n := tree
 		for _, token := range p {
 			n = n.child(token)
@@ -201,13 +206,29 @@ func (l *schemaLinter) given(tree *fieldNode) {
 	}
 }
 
+// passed looks at the arrays above a field: as many of it reach the agent as they have
+// elements.
+func (l *schemaLinter) passed(p strictjson.Pointer, tree *fieldNode) {
+	for i, token := range p {
+		if x, _, _ := l.cx.find(p[:i], false); x != nil && token == strictjson.EveryElement {
+			l.boundedArray(spot{x, tree, trailOf(p[:i])})
+		}
+		tree = tree.child(token)
+	}
+}
+
+func (l *schemaLinter) boundedArray(s spot) {
+	limited := s.node != nil && s.node.short
+	if !limited && !l.cx.holdsAt(s.x, shortArray) {
+		l.unbounded(s, shortArray, "an array", "add maxItems, or bound it in max_list")
+	}
+}
+
 func (l *schemaLinter) givenHere(field int, s spot) {
 	if l.rep.full() {
 		return
 	}
-	if !l.cx.holdsAt(s.x, shortArray) {
-		l.unbounded(s, shortArray, "an array", "add maxItems")
-	}
+	l.boundedArray(s)
 	text := s.node != nil && s.node.text > 0
 	cut := text && l.c.Result.TextFields[s.node.text-1].MaxChars > 0
 	if !cut && !l.cx.holdsAt(s.x, shortText) {

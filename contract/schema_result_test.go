@@ -182,8 +182,9 @@ func TestAgentFields(t *testing.T) {
 		{line: here(), schema: closedObject(`"n":{"anyOf":[{"type":"null"},{"type":"string","maxLength":9}]}`), fields: []string{"/n"}, want: []string{"(s.json#/properties/n/anyOf/1)"}},
 		{line: here(), schema: closedObject(`"n":{"allOf":[{"type":"string"},{"pattern":"^[a-z]{3}$"}]}`), fields: []string{"/n"}},
 		{line: here(), schema: closedObject(`"n":{"oneOf":[{"enum":["a"]},{"type":"string","format":"date"}]}`), fields: []string{"/n"}},
-		{line: here(), schema: closedObject(`"n":{"type":"array","items":{"type":"integer"}}`), fields: []string{"/n"}, want: []string{"#/properties/n: an array that reaches the agent at /n has no bound (add maxItems)"}},
-		{line: here(), schema: closedObject(`"n":{"type":"array","items":{"type":"integer"}}`), fields: []string{"/n/*"}},
+		{line: here(), schema: closedObject(`"n":{"type":"array","items":{"type":"integer"}}`), fields: []string{"/n"}, want: []string{"#/properties/n: an array that reaches the agent at /n has no bound (add maxItems, or bound it in max_list)"}},
+		{line: here(), schema: closedObject(`"n":{"type":"array","items":{"type":"integer"}}`), fields: []string{"/n/*"}, want: []string{"an array that reaches the agent at /n has no bound"}},
+		{line: here(), schema: closedObject(`"n":{"type":"array","maxItems":2,"items":{"type":"array","items":{"type":"integer"}}}`), fields: []string{"/n/*/*"}, want: []string{"an array that reaches the agent at /n/* has no bound"}},
 		{line: here(), schema: `{"if":{"type":"object"},"then":` + closedObject(id) + `,"else":{"type":"string","maxLength":9}}`, fields: []string{""}, want: []string{"the string at \"\" (the whole value) (s.json#) is neither"}},
 		{line: here(), schema: closedObject(`"n":{"type":"array","prefixItems":[{"type":"null"}],"items":false}`), fields: []string{"/n"}},
 		{line: here(), schema: closedObject(`"n":{"type":"array","prefixItems":[{"type":"null"}],"unevaluatedItems":false}`), fields: []string{"/n"}},
@@ -207,7 +208,7 @@ func TestAgentFields(t *testing.T) {
 		{line: here(), schema: closedObject(`"o":{"type":"object","additionalProperties":false,"required":["id","k"],"properties":{` + id + `,"k":{"enum":[1]}}}`), fields: []string{"/o/id"}, want: []string{"the required member /o/k is neither"}},
 		{line: here(), schema: closedObject(`"o":{"type":"object","additionalProperties":false,"required":["id","k"],"properties":{` + id + `,"k":{"enum":[1]}}}`), fields: []string{"/o"}},
 		{line: here(), schema: closedObject(`"o":` + closedObject(id)), fields: []string{"/o/id"}, notGiven: map[string]string{"/o": "x"}, want: []string{"not_given./o: /o is given by agent_fields"}},
-		{line: here(), schema: closedObject(`"rows":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["id","k"],"properties":{` + id + `,"k":{"enum":[1]}}}}`), fields: []string{"/rows/*/id"}, notGiven: map[string]string{"/rows/*/k": "x"}},
+		{line: here(), schema: closedObject(`"rows":{"type":"array","maxItems":9,"items":{"type":"object","additionalProperties":false,"required":["id","k"],"properties":{` + id + `,"k":{"enum":[1]}}}}`), fields: []string{"/rows/*/id"}, notGiven: map[string]string{"/rows/*/k": "x"}},
 		{line: here(), schema: `{"type":"object","unevaluatedProperties":false,"properties":{` + id + `},"anyOf":[{"required":["k"],"properties":{"k":{"type":"null"}}},{"required":["id"]}]}`, fields: []string{"/id"}, want: []string{"required member /k"}},
 	} {
 		c := &Contract{Result: Result{

@@ -13,6 +13,9 @@ func (g *graph) lintKeywords() {
 	for i := range g.locations {
 		l := &g.locations[i]
 		for name, v := range l.value.Members() {
+			if name == questionKeyword {
+				g.lintQuestion(l, v)
+			}
 			g.lintKeyword(i, name, v)
 		}
 		g.lintCompany(l)

@@ -49,8 +49,8 @@ func TakeSnapshot(fsys fs.FS) (Snapshot, error) {
 // Digest returns what [Tree.Digest] says of the same files.
 func (s Snapshot) Digest() string { return s.digest }
 
-// A walk is one reading of a directory.
-type walk struct {
+// A reading is one pass over a directory.
+type reading struct {
 	fsys    fs.FS
 	files   map[string][]byte
 	faults  Faults
@@ -61,18 +61,18 @@ type walk struct {
 // readFiles reads the files of a snapshot. An error is one of reading; faults are
 // bounds that the directory exceeds.
 func readFiles(fsys fs.FS) (map[string][]byte, Faults, error) {
-	s := &walk{fsys: fsys, files: make(map[string][]byte)}
+	s := &reading{fsys: fsys, files: make(map[string][]byte)}
 	if err := s.directory(".", 0); err != nil && !errors.Is(err, errTooMuch) {
 		return nil, nil, err
 	}
 	return s.files, s.faults.Sort(), nil
 }
 
-func (s *walk) refuse(file, format string, args ...any) {
+func (s *reading) refuse(file, format string, args ...any) {
 	s.faults = append(s.faults, Fault{File: file, Message: fmt.Sprintf(format, args...)})
 }
 
-func (s *walk) directory(name string, depth int) error {
+func (s *reading) directory(name string, depth int) error {
 	if depth > maxTreeDepth {
 		s.refuse(name, "directories are nested deeper than %d", maxTreeDepth)
 		return errTooMuch
@@ -96,7 +96,7 @@ func (s *walk) directory(name string, depth int) error {
 	return nil
 }
 
-func (s *walk) entry(name string, depth int) error {
+func (s *reading) entry(name string, depth int) error {
 	// Stat, not the entry's own type: it follows links.
 	info, err := fs.Stat(s.fsys, name)
 	switch {
@@ -111,7 +111,7 @@ func (s *walk) entry(name string, depth int) error {
 	return s.file(name)
 }
 
-func (s *walk) file(name string) error {
+func (s *reading) file(name string) error {
 	f, err := s.fsys.Open(name)
 	if err != nil {
 		return fmt.Errorf("contract: read file: %w", err)

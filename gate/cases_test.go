@@ -1,8 +1,10 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,11 +76,14 @@ func judgeRaw(t testing.TB, set *Set, raw string) Outcome {
 
 // caseWant is the right outcome of one public case, as the design decides it.
 type caseWant struct {
-	id, file, schema string // schema "": true
-	raw              string // in place of a file, where the case is generated
-	data             string // accepted with this
+	id, file, schema string               // schema "": true
+	raw              string               // in place of a file, where the case is generated
+	data             string               // accepted with this
+	code             contract.FailureCode // "": INVALID_RESPONSE
 	reason           contract.Reason
 	at               string // "-": not looked at
+	shown            string // display text
+	signals          map[string]uint64
 	change           func(*contract.Contract)
 }
 
@@ -93,11 +98,34 @@ func freshAt(c *contract.Contract) {
 
 func envelopeOf(c *contract.Contract) { c.Result.Framing = contract.FramingEnvelope }
 
+func mcpOf(c *contract.Contract) { c.Result.Framing = contract.FramingMCP }
+
+func mcpShowing(c *contract.Contract) { mcpOf(c); c.Result.DisplayText = 100 }
+
 const closedDate = `{"type":"object","additionalProperties":false,"properties":{"observed_at":{"type":"string","format":"date-time"}}}`
 
 var publicCases = []caseWant{
 	{id: "001", file: "001-null-for-optional.json", schema: "001-null-for-optional.schema.json", reason: contract.ReasonSchema, at: "/next_page"},
+	{
+		id: "003", file: "003-iserror-with-structured.json", schema: "003-iserror-with-structured.schema.json", code: contract.ToolFailed, reason: contract.ReasonToolReported, at: "/isError", change: mcpOf,
+		signals: map[string]uint64{"dropped_blocks.text": 1, "dropped_members": 1},
+	},
+	{
+		id: "003", file: "003-iserror-with-structured.json", schema: "003-iserror-with-structured.schema.json", code: contract.ToolFailed, reason: contract.ReasonToolReported, at: "/isError", shown: "backend unavailable", change: mcpShowing,
+		signals: map[string]uint64{"dropped_members": 1},
+	},
+	{id: "004", file: "004-schema-declared-no-structured.json", reason: contract.ReasonSchema, at: "/structuredContent", change: mcpOf},
+	{
+		id: "006", file: "006-content-vs-structured-disagree.json", schema: "006-content-vs-structured-disagree.schema.json", data: `{"balance":1}`, change: mcpOf,
+		signals: map[string]uint64{"dropped_blocks.text": 1},
+	},
 	{id: "007", file: "007-extra-field-closed.json", schema: "007-extra-field-closed.schema.json", reason: contract.ReasonSchema, at: "/backtestCount"},
+	{id: "009", file: "009-resource-link-block.json", reason: contract.ReasonSchema, at: "/structuredContent", change: mcpOf},
+	{
+		id: "009", raw: `{"content":[{"type":"text","text":"Found 1 report"},{"type":"resource_link","uri":"reports://quarterly/q3","name":"q3"}],"isError":false,"structuredContent":{"found":1}}`, data: `{"found":1}`, change: mcpOf,
+		signals: map[string]uint64{"dropped_blocks.text": 1, "dropped_blocks.resource_link": 1},
+	},
+	{id: "011", raw: `{"content":[{"type":"image","mimeType":"image/png","data":"` + strings.Repeat("A", 2000000) + `"}],"isError":false}`, reason: contract.ReasonStringLimit, at: "/content/0/data", change: mcpOf},
 	{id: "012", file: "012-union-root-both-branches.json", schema: "012-union-root-both-branches.schema.json", reason: contract.ReasonSchema, at: "-"},
 	{id: "015", raw: `{"request_id":"1","tool":"t","outcome":"success","data":{}}`, reason: contract.ReasonSchema, at: "/request_id", change: envelopeOf},
 	{id: "015", raw: `{"tool":"t","outcome":"success","data":{}}`, reason: contract.ReasonSchema, at: "/request_id", change: envelopeOf},
@@ -159,7 +187,8 @@ func manyKeys(n int) string {
 
 func itoa(i int) string { b, _ := json.Marshal(i); return string(b) }
 
-// TestConformanceCases judges inputs from public bug reports. A2, A3, A8, A9, A12, A14
+// TestConformanceCases judges inputs from public bug reports. A2, A3, A8, A9, A12, A14,
+// D2, D3
 func TestConformanceCases(t *testing.T) {
 	sharedFile(t, "cases", "index.json")
 	for _, row := range publicCases {
@@ -181,6 +210,9 @@ func TestConformanceCases(t *testing.T) {
 
 func (row caseWant) check(t *testing.T, o Outcome) {
 	t.Helper()
+	if row.signals != nil && !maps.Equal(o.Verdict.Signals, row.signals) {
+		t.Errorf("signals %v, want %v", o.Verdict.Signals, row.signals)
+	}
 	if row.data != "" {
 		if o.Result.Data == nil {
 			t.Fatalf("refused: %+v", o.Verdict.Rejections)
@@ -190,8 +222,11 @@ func (row caseWant) check(t *testing.T, o Outcome) {
 		}
 		return
 	}
-	if o.Result.Data != nil || o.Result.Failure.Code != contract.InvalidResponse {
+	if o.Result.Data != nil || o.Result.Failure.Code != cmp.Or(row.code, contract.InvalidResponse) {
 		t.Fatalf("not refused: %+v", o.Result)
+	}
+	if shown := o.Result.Failure.DisplayText; (shown != nil) != (row.shown != "") || (shown != nil && shown.Content != row.shown) {
+		t.Errorf("shown is %+v, want %q", shown, row.shown)
 	}
 	first := o.Verdict.Rejections[0]
 	if first.Reason != row.reason || (row.at != "-" && first.At != row.at) {

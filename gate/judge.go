@@ -22,8 +22,8 @@ type Judgement struct {
 }
 
 // Judge judges one call against a set. It is pure: the same arguments give the same
-// outcome, unless ctx ends first, which is a refusal. The error, where there is one, is a [*CallError]: the call itself is
-// malformed and nothing was judged.
+// outcome, unless ctx ends first, which is a refusal. The error, where there is one, is
+// a [*CallError]: the call itself is malformed and nothing was judged.
 func Judge(ctx context.Context, set *Set, call Call, j Judgement) (Outcome, error) {
 	p, err := prepare(call)
 	if err != nil {
@@ -120,6 +120,9 @@ func refuse(o Outcome, p prepared, j Judgement, a arrival) Outcome {
 	}
 	o.Retry = &retry
 	o.Result.Failure = &Failure{Code: code, Retryable: retry.Allowed}
+	if shown := o.Verdict.Display; shown != nil {
+		o.Result.Failure.DisplayText = &Text{Content: shown.Content, Truncated: shown.Truncated}
+	}
 	return o
 }
 
@@ -144,6 +147,7 @@ func facts(c *contract.Contract, p prepared, j Judgement) validators.Facts {
 	return validators.Facts{
 		Request: validators.Request{
 			Tool: c.Tool, RequestID: p.Request.RequestID, SessionID: p.Request.SessionID,
+			CallID:    p.Request.CallID,
 			Arguments: p.arguments, Attempt: max(p.Request.Attempt, 1), IssuedAt: p.Request.IssuedAt,
 		},
 		Evidence: j.Evidence,

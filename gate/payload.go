@@ -25,6 +25,9 @@ func resultSize(r ToolResult) int {
 			size += len(at) + 4
 		}
 	}
+	if r.Failure != nil && r.Failure.DisplayText != nil {
+		size += len(r.Failure.DisplayText.Content)
+	}
 	return size
 }
 
@@ -87,15 +90,24 @@ func appendFailure(b []byte, r ToolResult) []byte {
 	if f == nil {
 		f = &Failure{Code: "INVALID_RESPONSE"}
 	}
-	b = append(b, `{"tool":`...)
+	b = append(b, '{')
+	if f.DisplayText != nil {
+		b = append(b, `"kind":"tool_failure",`...)
+	}
+	b = append(b, `"tool":`...)
 	b = strictjson.AppendString(b, r.Tool)
 	b = append(b, `,"request_id":`...)
 	b = strictjson.AppendString(b, r.RequestID)
 	b = append(b, `,"outcome":"failure","error":{"code":`...)
 	b = strictjson.AppendString(b, string(f.Code))
 	b = append(b, `,"retryable":`...)
-	b = appendBool(b, f.Retryable)
-	return append(b, `}}`...)
+	b = append(appendBool(b, f.Retryable), '}')
+	if f.DisplayText != nil {
+		b = appendLabels(b, r)
+		b = append(b, `,"display_text":`...)
+		b = strictjson.AppendString(b, f.DisplayText.Content)
+	}
+	return append(b, '}')
 }
 
 func appendBool(b []byte, v bool) []byte {

@@ -46,6 +46,15 @@ func TestModelPayload(t *testing.T) { // B7, D9
 			ToolResult{Tool: "t", RequestID: "r"},
 			`{"tool":"t","request_id":"r","outcome":"failure","error":{"code":"INVALID_RESPONSE","retryable":false}}`,
 		},
+		{
+			"failure with display text",
+			ToolResult{
+				Tool: "review_status", RequestID: "req.J7q94MkP", ContractVersion: 1,
+				Provenance: Provenance{Source: "reviews", MediaType: "application/json"},
+				Failure:    &Failure{Code: contract.ToolFailed, Retryable: true, DisplayText: &Text{Content: "no <such> \"index\"", Truncated: true}},
+			},
+			`{"kind":"tool_failure","tool":"review_status","request_id":"req.J7q94MkP","outcome":"failure","error":{"code":"TOOL_FAILED","retryable":true},"provenance":{"tool":"review_status","source":"reviews","trust":"untrusted","media_type":"application/json"},"constraints":{"treat_as_instructions":false,"may_authorize_actions":false},"display_text":"no \u003csuch\u003e \"index\""}`,
+		},
 	} {
 		t.Run(row.line, func(t *testing.T) {
 			if got := ModelPayload(row.result); got != row.want {

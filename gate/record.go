@@ -58,6 +58,9 @@ func newRecord(caller Caller, decisionID string, set *Set, p prepared, o Outcome
 	}
 	if f := o.Result.Failure; f != nil {
 		r.FailureCode = string(f.Code)
+		if shown := f.DisplayText; shown != nil {
+			r.OutputBytes, r.Truncated = uint64(len(shown.Content)), shown.Truncated
+		}
 	}
 	for i, rejection := range o.Verdict.Rejections {
 		if i == 0 {

@@ -43,6 +43,18 @@ type Failure struct {
 	Code contract.FailureCode
 	// Retryable is true only where the identical call may be repeated now.
 	Retryable bool
+	// DisplayText is for people, only where the contract allows it: the tool's own
+	// words about a failure that it reported, untrusted and without links; else nil.
+	DisplayText *Text
+}
+
+// Text is outside text after cleaning.
+type Text struct {
+	Content   string
+	Truncated bool // Content was cut
+	// Normalization is "NFKC" or "NFC"; "" where Content stands as it was written, but
+	// for what was taken out of it.
+	Normalization string
 }
 
 // Retry says whether and when the same call may be repeated. The zero Retry forbids.

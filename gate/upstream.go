@@ -45,7 +45,7 @@ func refuseArrival(code contract.FailureCode, reason contract.Reason, detail str
 }
 
 func arriveStatus(c *contract.Contract, s Status) (arrival, bool) {
-	if s.succeeded() {
+	if arrives(c, s) {
 		return arrival{}, false
 	}
 	if s.Kind == StatusTransport {
@@ -56,6 +56,15 @@ func arriveStatus(c *contract.Contract, s Status) (arrival, bool) {
 	a.neverRetry = code == contract.NotAuthorized
 	a.definite = code == contract.NotAuthorized || code == contract.NotFound || code == contract.InvalidArguments
 	return a, true
+}
+
+// arrives reports whether a reply with this status is judged at all. A command's
+// contract says with which exit codes its output is usable.
+func arrives(c *contract.Contract, s Status) bool {
+	if command := c.Result.Command; command != nil && s.Kind == StatusExit {
+		return slices.Contains(command.ExitCodes, s.Code)
+	}
+	return s.succeeded()
 }
 
 // arriveTransport maps the lack of a reply. CONNECT alone proves that nothing left.

@@ -20,16 +20,21 @@ type Gate struct {
 	store     audit.Store
 	clock     func() time.Time
 	attempts  *attempts
+	alerts    alerts
 }
 
 // New returns a gate that records in store and judges nothing until a set is
 // published. clock says what time it is; nil means the system's clock. The caller
 // keeps ownership of store and closes it after the last call.
-func New(store audit.Store, clock func() time.Time) *Gate {
+func New(store audit.Store, clock func() time.Time, options ...Option) *Gate {
 	if clock == nil {
 		clock = time.Now
 	}
-	return &Gate{store: store, clock: clock, attempts: newAttempts()}
+	g := &Gate{store: store, clock: clock, attempts: newAttempts()}
+	for _, o := range options {
+		o(g)
+	}
+	return g
 }
 
 // Publish makes set the one by which every call that begins from now on is judged.
@@ -97,6 +102,7 @@ func (g *Gate) Validate(ctx context.Context, caller Caller, decisionID string, c
 		return Reply{}, panicked
 	}
 	g.attempts.note(key, outcome.Attempt)
+	g.alerts.note(outcome, began)
 	reply := Reply{
 		Result: outcome.Result, ModelPayload: ModelPayload(outcome.Result), Retry: outcome.Retry,
 		DecisionID: decisionID, ContractsDigest: set.Digest(),

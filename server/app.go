@@ -123,7 +123,7 @@ func (a *App) Run(ctx context.Context) (err error) {
 	}
 	cleanups = append(cleanups, cleanup{"audit store", store.Close})
 
-	g := gate.New(store, a.deps.Clock)
+	g := gate.New(store, a.deps.Clock, gate.WithAlerts(alertLog(log)))
 	g.Publish(a.set)
 	h := newHealth(g, store, a.Reloads)
 	rpc := newTransport(a.chain, services{

@@ -181,9 +181,17 @@ func resultToWire(r gate.ToolResult) *hallmarkv1.ToolResult {
 		code = hallmarkv1.FailureCode_FAILURE_CODE_INVALID_RESPONSE
 	}
 	out.Outcome = &hallmarkv1.ToolResult_Failure{Failure: &hallmarkv1.Failure{
-		Code: code, Retryable: proto.Bool(failure.Retryable),
+		Code: code, Retryable: proto.Bool(failure.Retryable), DisplayText: textToWire(failure.DisplayText),
 	}}
 	return out
+}
+
+// textToWire converts outside text; nil stays nil.
+func textToWire(t *gate.Text) *hallmarkv1.Text {
+	if t == nil {
+		return nil
+	}
+	return &hallmarkv1.Text{Content: valid(t.Content), Truncated: t.Truncated, Normalization: valid(t.Normalization)}
 }
 
 // known is toWire with the unspecified value for names that the wire does not have.

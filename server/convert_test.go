@@ -177,6 +177,19 @@ func TestStatusFromWire(t *testing.T) {
 }
 
 // A result that says nothing, or two things, is a refusal.
+func TestDisplayTextToWire(t *testing.T) { // A7
+	f := resultToWire(gate.ToolResult{Failure: &gate.Failure{
+		Code: contract.ToolFailed, DisplayText: &gate.Text{Content: "no index\xff", Truncated: true, Normalization: "NFC"},
+	}}).GetFailure()
+	shown := f.GetDisplayText()
+	if shown.GetContent() != "no index\uFFFD" || !shown.GetTruncated() || shown.GetNormalization() != "NFC" || len(shown.GetLinks()) > 0 {
+		t.Errorf("%v", shown)
+	}
+	if resultToWire(gate.ToolResult{Failure: &gate.Failure{Code: contract.ToolFailed}}).GetFailure().DisplayText != nil {
+		t.Error("display text of a failure that has none")
+	}
+}
+
 func TestResultFailsClosed(t *testing.T) {
 	data := &gate.Data{JSON: "{}"}
 	for name, r := range map[string]gate.ToolResult{

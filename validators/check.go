@@ -23,6 +23,7 @@ type Request struct {
 	Tool      string // canonical name
 	RequestID string
 	SessionID string
+	CallID    string           // the framework's own id of the call; "" where none is known
 	Arguments strictjson.Value // an object; absent where the caller sent none
 	Attempt   int              // from 1
 	IssuedAt  time.Time

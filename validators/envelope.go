@@ -2,20 +2,21 @@ package validators
 
 import (
 	"slices"
-	"sort"
 
 	"github.com/hallmark-gate/hallmark/contract"
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
 )
 
-// frame is a reply with its framing taken off.
-type frame struct {
-	payload strictjson.Value
-	// under is where the payload stands in the received bytes.
-	under strictjson.Pointer
-	// otherRequest is true where the envelope names another request than ours. It is
-	// refused with the semantic checks, after the schema.
-	otherRequest bool
+// envelope is the framing with the two exclusive shapes of A4:
+//
+//	{"tool", "request_id", "outcome": "success", "data"}
+//	{"tool", "request_id", "outcome": "failure", "error": {"code", "retryable"}}
+//
+// It reports the shape that outcome chooses. The value of data is left to the
+// contract's schema.
+type envelope struct {
+	tool  string
+	codes []contract.FailureCode // that may be reported
 }
 
 // otherRequest is the rejection of an envelope that answers somebody else.
@@ -24,137 +25,67 @@ var otherRequest = Rejection{
 	At: "/request_id", Detail: "the envelope names another request",
 }
 
-// unframe takes the framing off. A verdict, where there is one, is final: the framing
-// is broken, or it reports a failure.
-func (t *Tool) unframe(v strictjson.Value, requestID string) (frame, *Verdict) {
-	if t.Contract.Result.Framing != contract.FramingEnvelope {
-		return frame{payload: v}, nil
+func (e envelope) unframe(v strictjson.Value, r Request) (frame, *Verdict) {
+	s := shape{name: "envelope"}
+	e.check(&s, v)
+	if refused := s.refusal(); refused != nil {
+		return frame{}, refused
 	}
-	e := envelope{tool: t.Contract.Tool, codes: t.Contract.Result.FailureCodes}
-	e.check(v)
-	if len(e.faults) > 0 {
-		sort.SliceStable(e.faults, func(i, j int) bool { return e.faults[i].Offset < e.faults[j].Offset })
-		for i := range e.faults {
-			e.faults[i].Offset = 0
-		}
-		refused := Refuse(e.faults...)
-		return frame{}, &refused
+	var foreign *Rejection
+	if v.Member("request_id").Text() != r.RequestID {
+		foreign = &otherRequest
 	}
-	other := v.Member("request_id").Text() != requestID
 	if v.Member("outcome").Text() == "success" {
-		return frame{payload: v.Member("data"), under: strictjson.Pointer{"data"}, otherRequest: other}, nil
+		return frame{payload: v.Member("data"), under: strictjson.Pointer{"data"}, foreign: foreign}, nil
 	}
 	// A failure that belongs to another request is none of ours (A6), whatever it says.
-	refused := Refuse(otherRequest)
-	if !other {
-		refused = Verdict{
-			Code: contract.FailureCode(v.Member("error").Member("code").Text()),
-			Rejections: []Rejection{{
-				Layer: contract.LayerTransport, Reason: contract.ReasonToolReported,
-				At: "/error/code", Detail: "the envelope reports a failure",
-			}},
-		}
+	if foreign != nil {
+		refused := Refuse(*foreign)
+		return frame{}, &refused
 	}
-	return frame{}, &refused
+	failed := reported(contract.FailureCode(v.Member("error").Member("code").Text()),
+		"/error/code", "the envelope reports a failure")
+	return frame{}, &failed
 }
 
-// envelope checks the two exclusive shapes of A4:
-//
-//	{"tool", "request_id", "outcome": "success", "data"}
-//	{"tool", "request_id", "outcome": "failure", "error": {"code", "retryable"}}
-//
-// It reports the shape that outcome chooses. The value of data is left to the
-// contract's schema.
-type envelope struct {
-	tool   string
-	codes  []contract.FailureCode
-	faults []Rejection // Offset holds the place by which they are ordered
-}
-
-func (e *envelope) check(v strictjson.Value) {
-	if v.Kind() != strictjson.Object {
-		e.fault("", "type", v.Offset())
+func (e envelope) check(s *shape, v strictjson.Value) {
+	if !s.is(v, strictjson.Object, "") {
 		return
 	}
 	outcome := v.Member("outcome")
-	body := ""
 	switch outcome.Text() {
 	case "success":
-		body = "data"
+		s.refuseOthers(v, "", "tool", "request_id", "outcome", "data")
+		s.require(v, "", "tool", "request_id", "outcome", "data")
 	case "failure":
-		body = "error"
-	}
-	known := []string{"tool", "request_id", "outcome", body}
-	if body == "" {
-		known = []string{"tool", "request_id", "outcome", "data", "error"}
+		s.refuseOthers(v, "", "tool", "request_id", "outcome", "error")
+		s.require(v, "", "tool", "request_id", "outcome", "error")
+		e.checkError(s, v.Member("error"))
+	default:
+		s.refuseOthers(v, "", "tool", "request_id", "outcome", "data", "error")
+		s.require(v, "", "tool", "request_id", "outcome")
 		if outcome.Exists() {
-			e.fault("/outcome", "enum", outcome.Offset())
-		}
-	}
-	e.refuseOthers(v, "", known...)
-	for _, name := range known {
-		if body != "" || (name != "data" && name != "error") {
-			e.require(v, "", name)
+			s.fault("/outcome", "enum", outcome.Offset())
 		}
 	}
 	if tool := v.Member("tool"); tool.Exists() && tool.Text() != e.tool {
-		e.fault("/tool", "const", tool.Offset())
+		s.fault("/tool", "const", tool.Offset())
 	}
 	if id := v.Member("request_id"); id.Exists() && !isRequestID(id) {
-		e.fault("/request_id", "pattern", id.Offset())
-	}
-	if body == "error" {
-		e.checkError(v.Member("error"))
+		s.fault("/request_id", "pattern", id.Offset())
 	}
 }
 
-func (e *envelope) checkError(v strictjson.Value) {
-	if !v.Exists() {
+func (e envelope) checkError(s *shape, v strictjson.Value) {
+	if !s.is(v, strictjson.Object, "/error") {
 		return
 	}
-	if v.Kind() != strictjson.Object {
-		e.fault("/error", "type", v.Offset())
-		return
-	}
-	e.refuseOthers(v, "/error", "code", "retryable")
-	e.require(v, "/error", "code")
-	e.require(v, "/error", "retryable")
+	s.refuseOthers(v, "/error", "code", "retryable")
+	s.require(v, "/error", "code", "retryable")
 	if code := v.Member("code"); code.Exists() && !slices.Contains(e.codes, contract.FailureCode(code.Text())) {
-		e.fault("/error/code", "enum", code.Offset())
+		s.fault("/error/code", "enum", code.Offset())
 	}
-	if r := v.Member("retryable"); r.Exists() && r.Kind() != strictjson.Bool {
-		e.fault("/error/retryable", "type", r.Offset())
-	}
-}
-
-// refuseOthers notes the first members that are not known; more than can be reported
-// are not collected.
-func (e *envelope) refuseOthers(v strictjson.Value, under string, known ...string) {
-	noted := 0
-	for name, m := range v.Members() {
-		if slices.Contains(known, name) {
-			continue
-		}
-		if noted++; noted > MaxRejections {
-			return
-		}
-		e.fault(under+shownPointer(strictjson.Pointer{name}), "additionalProperties", m.Offset())
-	}
-}
-
-// require notes a missing member; its place is where the object ends without it.
-func (e *envelope) require(v strictjson.Value, under, name string) {
-	if !v.Member(name).Exists() {
-		e.fault(under+"/"+name, "required", v.End())
-	}
-}
-
-func (e *envelope) fault(at, keyword string, order int) {
-	e.faults = append(e.faults, Rejection{
-		Layer: contract.LayerSchema, Reason: contract.ReasonSchema,
-		At: at, Keyword: keyword, SchemaPath: "envelope",
-		Detail: "the envelope has not the promised shape", Offset: order,
-	})
+	s.is(v.Member("retryable"), strictjson.Bool, "/error/retryable")
 }
 
 // isRequestID checks the form that the API gives to request ids, so that no paragraph

@@ -6,7 +6,6 @@ import (
 	"path"
 
 	"github.com/hallmark-gate/hallmark/contract"
-	"github.com/hallmark-gate/hallmark/validators/condition"
 	"github.com/hallmark-gate/hallmark/validators/projection"
 	"github.com/hallmark-gate/hallmark/validators/schema"
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
@@ -17,7 +16,8 @@ import (
 // the limits, keeps neither raw nor any state, and is safe for concurrent use. What it
 // returns still goes through the contract's framing, schema, checks and projection.
 type Reader interface {
-	// Read returns the value, or a rejection; the value then does not count.
+	// Read returns the value, or a rejection; the value then does not count. raw is nil
+	// where there was no payload at all, though the reply counts as one.
 	Read(raw []byte, limits strictjson.Limits) (strictjson.Value, *Rejection)
 }
 
@@ -94,15 +94,23 @@ func (r *Registry) Compile(tree *contract.Tree) (*Set, error) {
 
 // compile compiles one contract.
 func (r *Registry) compile(c *contract.Contract) (*Tool, contract.Faults) {
-	t := &Tool{Contract: c, read: r.readers[toolVersion{c.Tool, c.Version}]}
-	if t.read == nil {
-		t.read = jsonReader{}
+	t := &Tool{
+		Contract: c, read: r.readers[toolVersion{c.Tool, c.Version}],
+		framing: framingOf(c), links: linksOf(&c.Result), plan: planOf(&c.Result),
 	}
 	var faults contract.Faults
 	var fault *contract.Fault
+	if t.read == nil {
+		if t.read, fault = readerOf(c); fault != nil {
+			faults = append(faults, *fault)
+		}
+	}
 	if t.payload, fault = compileSchema(c, c.Result.Schema); fault != nil {
 		faults = append(faults, *fault)
 	}
+	var wrong contract.Faults
+	t.adapter, wrong = compileAdapter(c)
+	faults = append(faults, wrong...)
 	if c.Arguments != nil {
 		if t.arguments, fault = compileSchema(c, c.Arguments.Schema); fault != nil {
 			faults = append(faults, *fault)
@@ -119,12 +127,19 @@ func (r *Registry) compile(c *contract.Contract) (*Tool, contract.Faults) {
 		}
 		t.checks = append(t.checks, namedCheck{spec.Name, check})
 	}
-	texts := make([]projection.TextField, len(c.Result.TextFields))
-	for i, f := range c.Result.TextFields {
-		texts[i] = projection.TextField{At: f.At, MaxChars: f.MaxChars}
-	}
-	t.plan = projection.New(c.Result.AgentFields, texts)
 	return t, faults
+}
+
+// planOf compiles what the agent gets of a payload.
+func planOf(r *contract.Result) *projection.Plan {
+	texts := make([]projection.TextField, len(r.TextFields))
+	for i, f := range r.TextFields {
+		texts[i] = projection.TextField{At: f.At, MaxChars: f.MaxChars}
+		if f.As == contract.AsURL {
+			texts[i].MaxChars = 0 // a link is refused, not cut
+		}
+	}
+	return projection.New(r.AgentFields, texts)
 }
 
 func (r *Registry) compileCheck(c *contract.Contract, spec contract.Check) (Check, error) {
@@ -133,11 +148,9 @@ func (r *Registry) compileCheck(c *contract.Contract, spec contract.Check) (Chec
 		return nil, errors.New("no check has this name")
 	}
 	context := CheckContext{With: spec.With, Files: c.Files}
-	if s := c.Result.Schema; s != nil {
-		context.Result = condition.ShapeOf(s.File, s.Roots)
-	}
-	if c.Arguments != nil && c.Arguments.Schema != nil {
-		context.Arguments = condition.ShapeOf(c.Arguments.Schema.File, c.Arguments.Schema.Roots)
+	context.Result = shapeOf(c.Result.Schema)
+	if c.Arguments != nil {
+		context.Arguments = shapeOf(c.Arguments.Schema)
 	}
 	return kind.Compile(context)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/hallmark-gate/hallmark/validators/projection"
 	"github.com/hallmark-gate/hallmark/validators/schema"
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
+	"github.com/hallmark-gate/hallmark/validators/text"
 )
 
 // Tool is one version of one tool, compiled. It is immutable and safe for concurrent
@@ -18,10 +19,13 @@ type Tool struct {
 	Current bool
 
 	read      Reader
+	framing   framing
+	adapter   *adapter // nil: the payload is judged as it came
 	payload   *schema.Schema
 	arguments *schema.Schema // nil where the contract has none
 	checks    []namedCheck
 	plan      *projection.Plan
+	links     []contract.TextField // the text fields that hold a link
 }
 
 type namedCheck struct {
@@ -53,17 +57,55 @@ func (t *Tool) Judge(ctx context.Context, raw []byte, f Facts) Verdict {
 	if refused != nil {
 		return Refuse(*refused)
 	}
-	framed, refusal := t.unframe(value, f.Request.RequestID)
+	framed, refusal := t.framing.unframe(value, f.Request)
 	if refusal != nil {
 		return *refusal
 	}
-	cleaned := t.plan.Clean(framed.payload)
-	v := t.judgePayload(ctx, cleaned.Value, framed, f)
-	v.Output.Truncated = cleaned.Truncated
-	for kind, n := range cleaned.Removed.All() {
-		v.count("removed."+kind, uint64(n))
+	framed, unfit := t.adapter.adapt(ctx, framed, f.Request, t.Contract.Result.Limits)
+	v := Refuse(unfit...)
+	if unfit == nil {
+		v = t.judgeFramed(ctx, framed, f)
+	}
+	for signal, n := range framed.dropped {
+		v.count(signal, n)
 	}
 	return v
+}
+
+// judgeFramed judges what the framing held.
+func (t *Tool) judgeFramed(ctx context.Context, framed frame, f Facts) Verdict {
+	payload, cut, refused := t.boundList(framed)
+	if refused != nil {
+		return Refuse(*refused)
+	}
+	cleaned := t.plan.Clean(payload)
+	v := t.judgePayload(ctx, cleaned.Value, framed, f)
+	v.Output.Truncated = cleaned.Truncated || cut > 0
+	v.count("cut_items", uint64(cut))
+	v.countRemoved(cleaned.Removed)
+	return v
+}
+
+// boundList applies the contract's limit to its one list (B4), and returns how many
+// elements were cut.
+func (t *Tool) boundList(framed frame) (payload strictjson.Value, cut int, refused *Rejection) {
+	limit := t.Contract.Result.MaxList
+	if limit == nil {
+		return framed.payload, 0, nil
+	}
+	list := framed.payload.At(limit.At)
+	over := list.Len() - limit.Items
+	if list.Kind() != strictjson.Array || over <= 0 {
+		return framed.payload, 0, nil
+	}
+	if !limit.Cut {
+		return strictjson.Value{}, 0, &Rejection{
+			Layer: contract.LayerLimits, Reason: contract.ReasonItemLimit,
+			At: shownPointer(list.Path()), Detail: "the list has more elements than the contract allows",
+			Offset: t.offset(list),
+		}
+	}
+	return strictjson.Shorten(framed.payload, list, limit.Items), over, nil
 }
 
 // judgePayload judges the payload once its text is clean.
@@ -73,7 +115,7 @@ func (t *Tool) judgePayload(ctx context.Context, payload strictjson.Value, frame
 			Layer: contract.LayerSyntax, Reason: contract.ReasonCharacter,
 			At:     shownPointer(hidden.Path()),
 			Detail: "a machine value holds a character that a reader would not see",
-			Offset: hidden.Offset(),
+			Offset: t.offset(hidden),
 		})
 	}
 	failures, err := t.payload.Validate(ctx, payload)
@@ -86,9 +128,15 @@ func (t *Tool) judgePayload(ctx context.Context, payload strictjson.Value, frame
 	if len(failures) > 0 {
 		return Refuse(fromSchema(failures, framed.under)...)
 	}
+	if bad := badLink(payload, t.links); bad.Exists() {
+		return Refuse(Rejection{
+			Layer: contract.LayerSchema, Reason: contract.ReasonSchema, Keyword: contract.AsURL,
+			At: shownPointer(bad.Path()), Detail: "the text is no link that may be given",
+		})
+	}
 	f.Result = payload
-	if framed.otherRequest {
-		return Refuse(otherRequest)
+	if framed.foreign != nil {
+		return Refuse(*framed.foreign)
 	}
 	for _, c := range t.checks {
 		if refused := c.Check.Check(f); refused != nil {
@@ -96,6 +144,14 @@ func (t *Tool) judgePayload(ctx context.Context, payload strictjson.Value, frame
 		}
 	}
 	return t.accept(payload, f)
+}
+
+// offset is where v begins in the received bytes; 0 where it was made of them.
+func (t *Tool) offset(v strictjson.Value) int {
+	if _, asReceived := t.read.(jsonReader); !asReceived || t.adapter != nil {
+		return 0
+	}
+	return v.Offset()
 }
 
 // accept makes the new value.
@@ -123,12 +179,21 @@ func (o *Output) date(dated Freshness, f Facts) {
 	o.ObservedAt, o.FreshUntil = observed, until
 }
 
-func (v *Verdict) count(signal string, n uint64) {
+func (v *Verdict) count(signal string, n uint64) { count(&v.Signals, signal, n) }
+
+func (v *Verdict) countRemoved(removed text.Counts) {
+	for kind, n := range removed.All() {
+		v.count("removed."+kind, uint64(n))
+	}
+}
+
+// count adds to a signal; the map is made when it is first needed.
+func count(signals *map[string]uint64, signal string, n uint64) {
 	if n == 0 {
 		return
 	}
-	if v.Signals == nil {
-		v.Signals = map[string]uint64{}
+	if *signals == nil {
+		*signals = map[string]uint64{}
 	}
-	v.Signals[signal] += n
+	(*signals)[signal] += n
 }

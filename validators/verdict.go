@@ -23,7 +23,11 @@ type Verdict struct {
 	// Rejections say which layers refused and where, for operators; the first is the
 	// one that counts. There are at most MaxRejections.
 	Rejections []Rejection
-	// Signals are counts for monitoring: removed characters by kind and the like.
+	// Display is what people may be shown of a failure that the tool itself reported,
+	// where the contract allows any of it; else nil.
+	Display *DisplayText
+	// Signals are counts for monitoring: "removed." and the kind of characters,
+	// "dropped_blocks." and the type of content, "dropped_members", "cut_items".
 	Signals map[string]uint64
 }
 
@@ -49,7 +53,8 @@ const MaxRejections = 5
 type Rejection struct {
 	Layer  contract.Layer
 	Reason contract.Reason
-	// At is a JSON Pointer into the received bytes. Names are escaped and cut, since
+	// At is a JSON Pointer into the received bytes, or into the object that an adapter
+	// made, or that was made of a command's output. Names are escaped and cut, since
 	// they may be the reply's own.
 	At         string
 	SchemaPath string

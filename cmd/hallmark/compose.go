@@ -11,10 +11,14 @@ import (
 	"github.com/hallmark-gate/hallmark/validators/semantic"
 )
 
-// newLoader is the list of everything that this binary judges by. A deployment with
+// newRegistry is the list of everything that this binary judges by. A deployment with
 // checks or readers of its own builds its own binary and adds its lines here.
+func newRegistry() (*validators.Registry, error) {
+	return validators.NewRegistry(semantic.Builtins())
+}
+
 func newLoader() (*gate.Loader, error) {
-	registry, err := validators.NewRegistry(semantic.Builtins())
+	registry, err := newRegistry()
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ input, refused contracts, nobody at the address).`,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
-		newServe(), newCheck(), newContracts(), newValidate(), newSchema(),
+		newServe(), newCheck(), newCompat(), newContracts(), newNew(), newValidate(), newSchema(),
 		newAudit(), newHealthcheck(), newVersion(),
 	)
 	return root

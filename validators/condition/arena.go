@@ -16,6 +16,7 @@ import (
 type arena struct {
 	names   map[*Shape]string
 	lists   map[cell]*list
+	elems   map[strictjson.Value][]strictjson.Value
 	indexes map[strictjson.Value]map[string]strictjson.Value
 	weights map[strictjson.Value]uint32
 	// unfaithful is set once a value was met that CEL cannot stand for. It decides the
@@ -33,6 +34,7 @@ func newArena(names map[*Shape]string) *arena {
 	return &arena{
 		names:   names,
 		lists:   map[cell]*list{},
+		elems:   map[strictjson.Value][]strictjson.Value{},
 		indexes: map[strictjson.Value]map[string]strictjson.Value{},
 		weights: map[strictjson.Value]uint32{},
 	}
@@ -143,13 +145,23 @@ func (a *arena) list(v strictjson.Value, elem *Shape) *list {
 	if l, ok := a.lists[key]; ok {
 		return l
 	}
-	elems := make([]strictjson.Value, 0, v.Len())
-	for _, e := range v.Elements() {
-		elems = append(elems, e)
-	}
+	elems := a.elements(v)
 	l := &list{arena: a, json: v, size: len(elems), at: func(i int) ref.Val { return a.wrap(elems[i], elem) }}
 	a.lists[key] = l
 	return l
+}
+
+// elements finds every element of an array in constant time after the first look.
+func (a *arena) elements(v strictjson.Value) []strictjson.Value {
+	elems, ok := a.elems[v]
+	if !ok {
+		elems = make([]strictjson.Value, 0, v.Len())
+		for _, e := range v.Elements() {
+			elems = append(elems, e)
+		}
+		a.elems[v] = elems
+	}
+	return elems
 }
 
 // smallObject is the size up to which members are looked for one by one.

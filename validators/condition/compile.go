@@ -71,6 +71,15 @@ func Compile(expr string, variables ...Variable) (*Program, error) {
 	if f := forbidden(tree.NativeRep()); f != nil {
 		return nil, f
 	}
+	program, err := plan(env, tree)
+	if err != nil {
+		return nil, err
+	}
+	return &Program{program: program, names: provider.names, variables: variables}, nil
+}
+
+// plan makes a checked expression ready to run, within the limits of this package.
+func plan(env *cel.Env, tree *cel.Ast) (cel.Program, error) {
 	program, err := env.Program(tree,
 		cel.EvalOptions(cel.OptOptimize),
 		cel.CostTracking(prices{}),
@@ -80,17 +89,18 @@ func Compile(expr string, variables ...Variable) (*Program, error) {
 	if err != nil {
 		return nil, &Fault{Message: "the expression cannot be planned: " + err.Error()}
 	}
-	return &Program{program: program, names: provider.names, variables: variables}, nil
+	return program, nil
 }
 
-func environment(variables []Variable) (*cel.Env, *provider, error) {
+func environment(variables []Variable, more ...cel.EnvOption) (*cel.Env, *provider, error) {
 	registry, err := types.NewRegistry()
 	if err != nil {
 		return nil, nil, err
 	}
 	p := newProvider(registry)
-	options := []cel.EnvOption{
-		cel.CustomTypeAdapter(registry),
+	// What more brings declares types of its own, which only the registry takes.
+	options := append([]cel.EnvOption{cel.CustomTypeAdapter(registry), cel.CustomTypeProvider(registry)}, more...)
+	options = append(options,
 		cel.CustomTypeProvider(p),
 		cel.CostSizingStrategy(cost.AggregateSizingStrategy(
 			types.SizeCalculatorMaxDepth(maxExpressionDepth),
@@ -104,7 +114,7 @@ func environment(variables []Variable) (*cel.Env, *provider, error) {
 		cel.ASTValidators(
 			cel.ValidateRegexLiterals(), cel.ValidateDurationLiterals(), cel.ValidateTimestampLiterals(),
 		),
-	}
+	)
 	seen := map[string]bool{}
 	for _, v := range variables {
 		if v.Name == "" || seen[v.Name] {

@@ -25,6 +25,11 @@
 // meets one fails, even where && or || would have absorbed the error. A member that is
 // absent is an error too, unless has() asks for it.
 //
+// A formula that only says where something stands (upstream.a.b[0]) never makes a CEL
+// value: it copies the bytes of the input, so that numbers of any size keep their
+// digits. What a formula computes goes through CEL's int and double, and is refused
+// where these do not hold it exactly.
+//
 // # What it defends against
 //
 // An evaluation ends by a cost limit that counts text and nested values by their size,

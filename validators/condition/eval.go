@@ -25,6 +25,8 @@ const (
 	CostLimit         // MaxCost
 	Interrupted       // MaxTime, or the caller's context
 	NoProgram         // a Program that Compile did not return, or inputs without all its variables
+	Unwritable        // of a Formula: the outcome is nothing that JSON can hold
+	TooLarge          // of a Formula: the outcome does not fit in the limit
 )
 
 // Error is an evaluation without an answer. It holds no part of any value.
@@ -34,17 +36,21 @@ type Error struct{ Cause Cause }
 func (e *Error) Error() string {
 	switch e.Cause {
 	case Failed:
-		return "the condition could not be evaluated on this data"
+		return "the expression could not be evaluated on this data"
 	case NotBool:
-		return "the condition gave something other than true or false"
+		return "the expression gave something other than true or false"
 	case Unfaithful:
-		return "the condition met a value that its declared type cannot hold exactly"
+		return "the expression met a value that its declared type cannot hold exactly"
 	case CostLimit:
-		return "the condition costs more than is allowed on this data"
+		return "the expression costs more than is allowed on this data"
 	case Interrupted:
-		return "the condition was interrupted"
+		return "the expression was interrupted"
+	case Unwritable:
+		return "the expression gave something that JSON cannot hold"
+	case TooLarge:
+		return "the expression gave more than the limits allow"
 	}
-	return "the condition was not prepared"
+	return "the expression was not prepared"
 }
 
 // Test evaluates the condition over one input for every variable, by name; an absent

@@ -96,3 +96,15 @@ func isIndex(token string) bool {
 	n, err := strconv.ParseUint(token, 10, 31)
 	return err == nil && strconv.FormatUint(n, 10) == token
 }
+
+// Member returns the shape of an object's member; nil where nothing is known of it.
+func (s *Shape) Member(name string) *Shape {
+	s = s.known()
+	switch s.kind {
+	case kindObject:
+		return s.members[name]
+	case kindMap:
+		return s.elem
+	}
+	return nil
+}

@@ -1,5 +1,8 @@
 // Package projection makes the object that an agent gets.
 //
+// A vendor's wide reply first becomes a closed object of ours: an [Adapter] makes each
+// member by an expression and copies nothing else (A10).
+//
 // The judged value is never serialised whole (A15). A [Plan], compiled once from a
 // contract's agent fields and text fields, picks the promised members into a new
 // value, in the order in which the contract names them. A string of it is either
@@ -7,7 +10,7 @@
 // value, which is refused where it holds a character that a reader would not see
 // ([Plan.Hidden]) and otherwise comes out byte for byte as it came in.
 //
-// All steps take time linear in the value. Recursion is bounded by the depth limit of
+// All other steps take time linear in the value. Recursion is bounded by the depth limit of
 // the reader that made the value.
 package projection
 

@@ -53,13 +53,7 @@ func (s *Schema) Validate(ctx context.Context, v strictjson.Value) ([]Failure, e
 	if !v.Exists() {
 		return []Failure{{At: strictjson.Pointer{}, Keyword: "type", SchemaPath: s.root.place}}, nil
 	}
-	r := &run{ctx: ctx, left: s.budget, value: v}
-	if s.budget == 0 {
-		r.grows = true
-		r.left = min(baseBudget+nodeBudget*int64(v.Size()), mostBudget)
-		r.granted = r.left
-	}
-	r.poll = pollContext
+	r := s.newRun(ctx, v)
 	if err := ctx.Err(); err != nil {
 		return nil, &BudgetError{Cause: err}
 	}
@@ -72,6 +66,17 @@ func (s *Schema) Validate(ctx context.Context, v strictjson.Value) ([]Failure, e
 		return nil, nil
 	}
 	return out.failures(v), nil
+}
+
+// newRun begins an evaluation of v with a fresh budget.
+func (s *Schema) newRun(ctx context.Context, v strictjson.Value) *run {
+	r := &run{ctx: ctx, left: s.budget, value: v, poll: pollContext}
+	if s.budget == 0 {
+		r.grows = true
+		r.left = min(baseBudget+nodeBudget*int64(v.Size()), mostBudget)
+		r.granted = r.left
+	}
+	return r
 }
 
 // run is the state of one evaluation.

@@ -37,14 +37,7 @@ func compileCEL(c validators.CheckContext) (validators.Check, error) {
 func celVariables(c validators.CheckContext) []condition.Variable {
 	return []condition.Variable{
 		{Name: "result", Shape: c.Result},
-		{Name: "request", Shape: condition.Record(map[string]*condition.Shape{
-			"arguments":  c.Arguments,
-			"tool":       condition.Text(),
-			"request_id": condition.Text(),
-			"session_id": condition.Text(),
-			"attempt":    condition.Int(),
-			"issued_at":  condition.Time(),
-		})},
+		{Name: "request", Shape: validators.Request{}.Shape(c.Arguments)},
 		{Name: "evidence", Shape: condition.List(condition.Record(map[string]*condition.Shape{
 			"tool":        condition.Text(),
 			"version":     condition.Int(),
@@ -67,15 +60,8 @@ func (c cel) Check(f validators.Facts) *validators.CheckFailure {
 		})
 	}
 	ok, err := c.program.Test(context.Background(), map[string]condition.Input{
-		"result": condition.JSON(f.Result),
-		"request": condition.Fields(map[string]condition.Input{
-			"arguments":  condition.JSON(f.Request.Arguments),
-			"tool":       condition.String(f.Request.Tool),
-			"request_id": condition.String(f.Request.RequestID),
-			"session_id": condition.String(f.Request.SessionID),
-			"attempt":    condition.Integer(int64(f.Request.Attempt)),
-			"issued_at":  condition.Instant(f.Request.IssuedAt),
-		}),
+		"result":   condition.JSON(f.Result),
+		"request":  f.Request.Input(),
 		"evidence": condition.Items(evidence),
 		"now":      condition.Instant(f.Now),
 	})

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/hallmark-gate/hallmark/casetest"
+	"github.com/hallmark-gate/hallmark/contract"
+	"github.com/hallmark-gate/hallmark/gate"
+)
+
+// contracts is what one side of a comparison holds.
+type contracts struct {
+	tree *contract.Tree
+	one  bool // a single version's folder
+}
+
+var versionFolder = regexp.MustCompile(`^v[1-9][0-9]{0,5}$`)
+
+// readContracts reads a version's folder, a tool's folder or a contracts directory,
+// whichever dir is. Of a folder nothing but itself is read.
+func readContracts(dir string) (contracts, error) {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return contracts{}, fmt.Errorf("%s is not a directory; name a contract's folder or the directory that holds them", printable(dir))
+	}
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return contracts{}, err
+	}
+	name, above := filepath.Base(absolute), filepath.Base(filepath.Dir(absolute))
+	fsys := os.DirFS(dir)
+	c := contracts{}
+	switch {
+	case isFile(fsys, "contract.yaml") && !versionFolder.MatchString(name):
+		return contracts{}, fmt.Errorf("%s holds a contract, but its name is no version; a contract stands in <tool>/v<N>", printable(dir))
+	case isFile(fsys, "contract.yaml"):
+		c.one = true
+		c.tree, err = contract.LoadFolder(fsys, path.Join(folderName(above), name))
+	case holdsVersions(fsys):
+		c.tree, err = contract.LoadFolder(fsys, folderName(name))
+	default:
+		c.tree, err = contract.Load(fsys)
+	}
+	if err != nil {
+		return contracts{}, refusedContracts(dir, err)
+	}
+	return c, nil
+}
+
+func isFile(fsys fs.FS, name string) bool {
+	info, err := fs.Stat(fsys, name)
+	return err == nil && !info.IsDir()
+}
+
+// holdsVersions reports whether fsys is a tool's folder.
+func holdsVersions(fsys fs.FS) bool {
+	entries, err := fs.ReadDir(fsys, ".")
+	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		return versionFolder.MatchString(e.Name()) && isFile(fsys, e.Name()+"/contract.yaml")
+	})
+}
+
+// folderName is a directory's name where it can be a tool's folder; what stands at the
+// root of a file system gets one.
+func folderName(name string) string {
+	if !fs.ValidPath(name) || name == "." {
+		return "tool"
+	}
+	return name
+}
+
+// contractPair is two contracts that are compared.
+type contractPair struct{ old, now *contract.Contract }
+
+// match says what is compared with what, and lists tools and versions that only one side
+// has. Two versions' folders are compared with each other, whatever they say.
+func match(old, now contracts) (pairs []contractPair, rows []compatRow) {
+	if old.one && now.one {
+		return []contractPair{{old.tree.Contracts[0], now.tree.Contracts[0]}}, nil
+	}
+	before, after := byTool(old.tree), byTool(now.tree)
+	all := maps.Clone(before)
+	maps.Copy(all, after)
+	for _, tool := range slices.Sorted(maps.Keys(all)) {
+		p, r := matchTool(tool, before[tool], after[tool])
+		pairs, rows = append(pairs, p...), append(rows, r...)
+	}
+	return pairs, rows
+}
+
+// byTool returns the versions of each tool, ascending.
+func byTool(t *contract.Tree) map[string][]*contract.Contract {
+	m := map[string][]*contract.Contract{}
+	for _, c := range t.Contracts { // sorted
+		m[c.Tool] = append(m[c.Tool], c)
+	}
+	return m
+}
+
+// matchTool matches the versions of one tool, ascending on both sides.
+func matchTool(tool string, old, now []*contract.Contract) (pairs []contractPair, rows []compatRow) {
+	row := func(class contract.Class, kind, detail string, was, is int) {
+		rows = append(rows, compatRow{
+			Tool: tool, OldVersion: was, NewVersion: is, Raised: is > was,
+			Class: class, Kind: kind, At: tool, Detail: detail,
+		})
+	}
+	switch {
+	case len(old) == 0:
+		row(contract.Additive, "tool-added", "there was no contract for it", 0, highest(now).Version)
+		return nil, rows
+	case len(now) == 0:
+		row(contract.Breaking, "tool-removed", "there is no contract for it any more", highest(old).Version, 0)
+		return nil, rows
+	}
+	last, next := highest(old), highest(now)
+	for _, c := range old {
+		if d := version(now, c.Version); d != nil {
+			pairs = append(pairs, contractPair{c, d})
+		} else {
+			row(contract.Breaking, "version-removed", fmt.Sprintf("callers can no longer ask for version %d", c.Version), c.Version, next.Version)
+		}
+	}
+	if next.Version > last.Version {
+		pairs = append(pairs, contractPair{last, next})
+	}
+	for _, c := range now {
+		if version(old, c.Version) == nil && c != next {
+			row(contract.Additive, "version-added", "callers can ask for it", 0, c.Version)
+		}
+	}
+	return pairs, rows
+}
+
+func highest(list []*contract.Contract) *contract.Contract { return list[len(list)-1] }
+
+func version(list []*contract.Contract, n int) *contract.Contract {
+	for _, c := range list {
+		if c.Version == n {
+			return c
+		}
+	}
+	return nil
+}
+
+// compare lists the changes of one pair, then how the old cases are judged now.
+func (p contractPair) compare(ctx context.Context, set *gate.Set) ([]compatRow, error) {
+	var rows []compatRow
+	row := func(c contract.Change) {
+		rows = append(rows, compatRow{
+			Tool: p.now.Tool, OldVersion: p.old.Version, NewVersion: p.now.Version, Raised: p.now.Version > p.old.Version,
+			Class: c.Class, Kind: c.Kind, At: c.At, Old: c.Old, New: c.New, Detail: c.Detail,
+		})
+	}
+	for _, c := range contract.Compare(p.old, p.now) {
+		row(c)
+	}
+	differences, err := casetest.Replay(ctx, p.old, p.now, set)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range differences {
+		row(contract.Change{
+			Class: classReplay, Kind: "case-differs", At: fmt.Sprintf("%s:%d", d.File, d.Line),
+			Old: d.Want, New: d.Got, Detail: d.Member,
+		})
+	}
+	return rows, nil
+}

@@ -1,0 +1,77 @@
+package scaffold_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/hallmark-gate/hallmark/scaffold"
+)
+
+// A8, A11, A13, A22: tools of an MCP server become closed contracts with their cases.
+func TestFromMCP(t *testing.T) {
+	src, err := os.ReadFile("testdata/tools.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, effect string }{
+		{"search", "read_only"},
+		{"get_weather", "read_only"},
+		{"create_ticket", "side_effect"},
+		{"delete_file", "side_effect"}, // its hints contradict each other,
+		{"fetch/page", "read_only"},
+		{"tree", "side_effect"},
+		{"query_table", "read_only"},
+		{"shape", "read_only"},
+		{"status", "read_only"},
+		{"list_users", "read_only"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d, err := scaffold.FromMCP(src, c.name, scaffold.Options{Compile: engine})
+			if err != nil {
+				t.Fatal(err)
+			}
+			yaml := string(d.Files[d.Dir+"/contract.yaml"])
+			if !strings.Contains(yaml, "nobody vouches for it. What does the tool do?\neffect: "+c.effect+"\n") {
+				t.Errorf("effect is not asked about, or not %s:\n%s", c.effect, yaml)
+			}
+			if !strings.Contains(yaml, "\n  framing: mcp\n") {
+				t.Error("framing is not mcp")
+			}
+			refusedFirst(t, d)
+			passes(t, d)
+			dump(t, d)
+		})
+	}
+}
+
+func TestFromMCPRefuses(t *testing.T) {
+	src, err := os.ReadFile("testdata/tools.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := scaffold.FromMCP(src, "say", scaffold.Options{}); !errors.Is(err, scaffold.ErrTextOnly) {
+		t.Errorf("a tool without outputSchema: %v", err)
+	}
+	for _, c := range []struct{ line, src, name, want string }{
+		{"not JSON", `{`, "", "cannot be read"},
+		{"duplicate member", `{"tools":[],"tools":[]}`, "", "DUPLICATE_NAME"},
+		{"no list", `{"resources":[]}`, "", "no list of tools"},
+		{"several", `[{"name":"a"},{"name":"b"}]`, "", `"a", "b"`},
+		{"unknown", `[{"name":"a"}]`, "c", `no tool "c"`},
+		{"unnameable", `[{"name":"../../etc","outputSchema":{"type":"object"}}]`, "", "not a tool's name"},
+	} {
+		if _, err := scaffold.FromMCP([]byte(c.src), c.name, scaffold.Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.line, err, c.want)
+		}
+	}
+	one := `[{"name":"a.b","outputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}}]`
+	for line, src := range map[string]string{
+		"array": one, "list": `{"tools":` + one + `}`, "message": `{"jsonrpc":"2.0","id":1,"result":{"tools":` + one + `}}`,
+	} {
+		if d, err := scaffold.FromMCP([]byte(src), "", scaffold.Options{}); err != nil || d.Dir != "a.b/v1" {
+			t.Errorf("%s: %v %v", line, d, err)
+		}
+	}
+}
