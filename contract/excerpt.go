@@ -23,7 +23,8 @@ import (
 // becomes a choice, and not is left out, on the way to agent fields and nowhere else.
 //
 // The result depends on the contract's files only. It is made anew with each call and
-// the caller's to keep. The error says that the schema would be larger than 1 MiB.
+// the caller's to keep. The error says that the schema would be larger than 1 MiB; a
+// contract that was loaded has none.
 func (c *Contract) AgentSchema() ([]byte, error) {
 	if c.Result.Schema == nil {
 		return nil, nil
@@ -55,6 +56,24 @@ func (c *Contract) ArgumentsSchema() ([]byte, error) {
 		return nil, nil
 	}
 	return excerptOf(c.Arguments.Schema, nil, &fieldNode{field: 1})
+}
+
+// lintExcerpts refuses schemas that are too large in one document, so that whoever asks
+// for them gets them.
+func lintExcerpts(c *Contract) Faults {
+	const cure = "let agent_fields name larger parts, or refer to large definitions less often"
+	var faults Faults
+	if _, err := c.AgentSchema(); err != nil {
+		f := Fault{File: contractFile, Message: "result.agent_fields: the schema of what the agent gets would be larger than 1 MiB", Cure: cure}
+		f.Line, f.Column = c.at("result.agent_fields")
+		faults = append(faults, f)
+	}
+	if _, err := c.ArgumentsSchema(); err != nil {
+		f := Fault{File: contractFile, Message: "arguments.schema: the schema would be larger than 1 MiB in one document"}
+		f.Line, f.Column = c.at("arguments.schema")
+		faults = append(faults, f)
+	}
+	return faults
 }
 
 // maxExcerpt bounds an excerpt, in bytes.
@@ -90,10 +109,10 @@ type excerpt struct {
 	root  use
 	dst   []byte
 	names map[use]string // of definitions
-	taken map[string]bool
-	todo  []use // definitions in order
-	first bool  // the next member is the first one of its object
-	over  bool  // dst is too large; what follows does not count
+	taken map[string]int // how many begin with this name
+	todo  []use          // definitions in order
+	first bool           // the next member is the first one of its object
+	over  bool           // dst is too large; what follows does not count
 }
 
 func excerptOf(s *Schema, texts []TextField, fields *fieldNode) ([]byte, error) {
@@ -103,7 +122,7 @@ func excerptOf(s *Schema, texts []TextField, fields *fieldNode) ([]byte, error) 
 	}
 	e := &excerpt{
 		g: g, cx: newContexts(g), texts: texts, told: map[*fieldNode]bool{},
-		names: map[use]string{}, taken: map[string]bool{},
+		names: map[use]string{}, taken: map[string]int{},
 	}
 	e.tell(fields)
 	e.root = e.below(g.root, fields)
@@ -233,11 +252,13 @@ func (e *excerpt) wholeMembers(l *location, n *fieldNode) {
 		if unshown(name) {
 			continue
 		}
-		e.member(name)
-		switch {
-		case name == "$ref":
+		if name == "$ref" {
 			e.ref(l, use{node: n, role: whole})
 			limit = -1 // it stands where this leads
+			continue
+		}
+		e.member(name)
+		switch {
 		case name == "maxLength" && limit >= 0:
 			most, fits := v.Decimal().Int64()
 			if fits && most < int64(limit) {
@@ -293,11 +314,13 @@ func nodeUnder(k edgeKind, n *fieldNode, key string) *fieldNode {
 	return nil
 }
 
-// ref writes where the $ref of a location leads in the excerpt, in the same use.
+// ref writes where the $ref of a location leads in the excerpt, in the same use; nothing
+// where it leads nowhere.
 func (e *excerpt) ref(l *location, u use) {
 	for _, to := range l.edges {
 		if to.kind == edgeRef {
 			u.id = to.to
+			e.member("$ref")
 			e.dst = strictjson.AppendString(e.dst, e.nameOf(u))
 		}
 	}
@@ -316,11 +339,11 @@ func (e *excerpt) nameOf(u use) string {
 			base = p[len(p)-1]
 		}
 		base = plainBase(base)
+		e.taken[base]++
 		name = base
-		for i := 2; e.taken[name]; i++ {
-			name = base + "-" + strconv.Itoa(i)
+		if n := e.taken[base]; n > 1 {
+			name = base + "-" + strconv.Itoa(n) // no other base holds a hyphen
 		}
-		e.taken[name] = true
 		e.names[u] = name
 		e.todo = append(e.todo, u)
 	}

@@ -26,7 +26,6 @@ func (e *excerpt) reducedMembers(l *location, u use) {
 			e.member(name)
 			e.dst = strictjson.AppendJSON(e.dst, v)
 		case "$ref":
-			e.member(name)
 			e.ref(l, use{node: n, role: beside})
 		case "required":
 			e.namesGiven(name, v, n)

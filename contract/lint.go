@@ -88,6 +88,9 @@ func (d *draft) lintSchemas() {
 	if d.good["arguments"] && c.Arguments.Schema != nil {
 		d.schemaFaults = append(d.schemaFaults, lintArgumentSchema(c)...)
 	}
+	if len(d.faults)+len(d.schemaFaults) == 0 {
+		d.schemaFaults = lintExcerpts(c)
+	}
 }
 
 // lintFolders sees that one folder is one tool and one tool is one folder.

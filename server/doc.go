@@ -26,6 +26,10 @@
 //   - A weaker mode in silence: contracts that fail their own cases, policies that this
 //     version cannot enforce, unknown settings, and an address beyond loopback without
 //     consent each stop the start.
+//   - A reload of half an exchange, of the old content, or of a broken set: what decides
+//     is the digest of the whole directory, found twice at one place; it is loaded and
+//     tried beside the calls and published whole, or refused and told, and then what
+//     served goes on. Events of the file system only say when to look.
 //
 // # Life
 //

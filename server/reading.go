@@ -67,14 +67,17 @@ type reading struct {
 // errUnsettled says that no two readings of a directory agreed.
 var errUnsettled = errors.New("the directory changes while it is read")
 
-// readOnce reads a directory. A reading during which the directory was exchanged may
-// hold files of both and is an error.
-func readOnce(dir string) reading {
+// readOnce reads a directory.
+func readOnce(dir string) reading { return readBy(contract.TakeSnapshot, dir) }
+
+// readBy reads a directory. A reading during which the directory was exchanged may hold
+// files of both and is an error.
+func readBy(take func(fs.FS) (contract.Snapshot, error), dir string) reading {
 	before, err := whereIs(dir)
 	if err != nil {
 		return reading{err: err}
 	}
-	snapshot, err := contract.TakeSnapshot(os.DirFS(before.root))
+	snapshot, err := take(os.DirFS(before.root))
 	after, gone := whereIs(dir)
 	switch {
 	case gone != nil:

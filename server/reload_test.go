@@ -88,7 +88,9 @@ func TestLook(t *testing.T) {
 		{all[1].files, 1, 3, ""},
 		{broken, 1, 4, "deploy_status/v1/contract.yaml:7:9: "},
 		{all[2].files, 2, 4, ""},
-		{all[0].files, 3, 4, ""},
+		{broken, 2, 5, "deploy_status/v1/contract.yaml:7:9: "},
+		{map[string]string{"large.md": strings.Repeat("x", 1<<20+1)}, 2, 6, "large.md: the file is larger than"},
+		{all[0].files, 3, 6, ""},
 	} {
 		w.put(t, step.files)
 		w.look(context.Background(), 0)
@@ -198,6 +200,31 @@ func TestSettled(t *testing.T) {
 	cancel()
 	if _, err := settled(ended, m.dir, readOnce(m.dir), time.Hour); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
+	}
+}
+
+// A reading that an exchange fell into may hold files of both, and does not count, even
+// where the directory comes back before the next one.
+func TestReadingDuringExchange(t *testing.T) {
+	all := variants(t)
+	m := newMount(t, all[0].files)
+	during := func(f func()) reading {
+		return readBy(func(fsys fs.FS) (contract.Snapshot, error) {
+			s, err := contract.TakeSnapshot(fsys)
+			f()
+			return s, err
+		}, m.dir)
+	}
+	if r := during(func() {}); r.err != nil || !r.agrees(readOnce(m.dir)) {
+		t.Errorf("nothing happened: %v", r.err)
+	}
+	for _, v := range []variant{all[1], all[1]} {
+		if r := during(func() { m.swap(t, v.files) }); !errors.Is(r.err, errUnsettled) || r.agrees(r) {
+			t.Errorf("exchanged: %v", r.err)
+		}
+	}
+	if r := during(func() { clearDir(t, m.dir); _ = os.Remove(m.dir) }); !errors.Is(r.err, fs.ErrNotExist) {
+		t.Errorf("gone: %v", r.err)
 	}
 }
 
