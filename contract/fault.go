@@ -37,6 +37,13 @@ func (f Fault) String() string {
 // it means that nothing of the directory may be served.
 type Faults []Fault
 
+// below reports whether a fault lies in a folder.
+func (f Faults) below(dir string) bool {
+	return slices.ContainsFunc(f, func(x Fault) bool {
+		return x.File == dir || strings.HasPrefix(x.File, dir+"/")
+	})
+}
+
 // Error lists the faults, one a line.
 func (f Faults) Error() string {
 	lines := make([]string, len(f))

@@ -51,14 +51,30 @@ func LoadFolder(fsys fs.FS, dir string) (*Tree, error) {
 	for name, b := range files {
 		below[path.Join(dir, name)] = b
 	}
-	return Snapshot{below, digest(below)}.load(true)
+	return allOrNothing(Snapshot{below, digest(below)}.read(true))
 }
 
 // Load lints what was read, as the function of this name does.
-func (s Snapshot) Load() (*Tree, error) { return s.load(false) }
+func (s Snapshot) Load() (*Tree, error) { return allOrNothing(s.read(false)) }
 
-// load reads and lints the files of a contracts directory, or of one folder of it.
-func (s Snapshot) load(alone bool) (*Tree, error) {
+// Sound returns the contracts that have no fault of their own, whatever is wrong beside
+// them. It serves to look for more faults; what it returns must not be served.
+func (s Snapshot) Sound() *Tree {
+	tree, _ := s.read(false)
+	return tree
+}
+
+// allOrNothing returns a tree that has no fault, or its faults.
+func allOrNothing(tree *Tree, faults Faults) (*Tree, error) {
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	return tree, nil
+}
+
+// read reads and lints the files of a contracts directory, or of one folder of it. The
+// tree holds the contracts without faults.
+func (s Snapshot) read(alone bool) (*Tree, Faults) {
 	l := &loader{files: s.files, entries: make(map[string]entry)}
 	l.layout()
 	for _, v := range l.versions {
@@ -72,16 +88,16 @@ func (s Snapshot) load(alone bool) (*Tree, error) {
 	if !alone {
 		l.lintEvidence(tree.Current)
 	}
-	if len(l.faults) > 0 {
-		return nil, l.faults.Sort()
-	}
+	faults := l.faults.Sort()
 	for _, d := range l.drafts {
-		tree.Contracts = append(tree.Contracts, d.contract)
+		if !faults.below(d.contract.Dir) {
+			tree.Contracts = append(tree.Contracts, d.contract)
+		}
 	}
 	slices.SortFunc(tree.Contracts, func(a, b *Contract) int {
 		return cmp.Or(strings.Compare(a.Tool, b.Tool), cmp.Compare(a.Version, b.Version))
 	})
-	return tree, nil
+	return tree, faults
 }
 
 // servingFile says which versions are served.

@@ -33,7 +33,7 @@ func (d *draft) arguments(n *yaml.Node, path string) {
 func (d *draft) scope(a *Arguments, n *yaml.Node, path string) {
 	var s Scope
 	d.object(n, path,
-		need("name", d.matching(&s.Name, nameForm, "a name: letters, digits and _.-, at most 64")),
+		need("name", d.matching(&s.Name, scopeForm, "a scope name: a lowercase letter, then lowercase letters, digits and _, at most 64")),
 		need("type", word(d.source, &s.Type, scopeTypes()...)),
 		need("at", d.pointers(&s.At, 1)),
 		may("optional", d.boolean(&s.Optional)),

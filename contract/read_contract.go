@@ -33,6 +33,7 @@ const (
 
 var (
 	toolForm   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}$`)
+	scopeForm  = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 	nameForm   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
 	labelForm  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 _.:/@-]{0,127}$`)
 	mediaForm  = regexp.MustCompile(`^[a-z0-9][a-z0-9!#$&^_.+-]{0,62}/[a-z0-9][a-z0-9!#$&^_.+-]{0,62}$`)

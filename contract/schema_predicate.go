@@ -127,7 +127,11 @@ func (c *contexts) makes(id int, p predicate) bool {
 	case shortText:
 		return l.words["maxLength"].Exists() || machineFormat(format) || c.matches(id).longest < unbounded
 	case machine:
-		return machineFormat(format) || c.matches(id).machine()
+		m := c.matches(id)
+		if n, ok := l.words["maxLength"].Decimal().Int64(); ok && l.words["maxLength"].Exists() {
+			m.longest = min(m.longest, int(min(n, unbounded)))
+		}
+		return machineFormat(format) || m.machine()
 	case dateTime:
 		return format == "date-time"
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"strings"
 )
@@ -44,6 +45,18 @@ func TakeSnapshot(fsys fs.FS) (Snapshot, error) {
 		return Snapshot{}, faults
 	}
 	return Snapshot{files, digest(files)}, nil
+}
+
+// SnapshotOf is [TakeSnapshot] of a directory of this machine. A link that leads out of
+// the directory is an error: nothing elsewhere is opened, and none of its bytes can come
+// to stand in a fault. dir itself may be a link.
+func SnapshotOf(dir string) (Snapshot, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("contract: open directory: %w", err)
+	}
+	defer root.Close() // opened for reading: closing can lose nothing
+	return TakeSnapshot(root.FS())
 }
 
 // Digest returns what [Tree.Digest] says of the same files.

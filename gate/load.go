@@ -1,7 +1,9 @@
 package gate
 
 import (
+	"errors"
 	"io/fs"
+	"slices"
 
 	"github.com/hallmark-gate/hallmark/contract"
 	"github.com/hallmark-gate/hallmark/validators"
@@ -27,13 +29,32 @@ func (l *Loader) Load(fsys fs.FS) (*Set, error) {
 	return l.Compile(s)
 }
 
+// LoadDir is [Loader.Load] of a directory of this machine; links that lead out of it are
+// an error.
+func (l *Loader) LoadDir(dir string) (*Set, error) {
+	s, err := contract.SnapshotOf(dir)
+	if err != nil {
+		return nil, err
+	}
+	return l.Compile(s)
+}
+
 // Compile lints and compiles what was read of a directory. The error is that of Load.
 // It knows no deadline; the bounds of a snapshot and of the schemas in it bound what
 // it takes.
 func (l *Loader) Compile(s contract.Snapshot) (*Set, error) {
 	tree, err := s.Load()
-	if err != nil {
+	if err == nil {
+		return l.registry.Compile(tree)
+	}
+	// Contracts beside the faulty ones may have faults that only their engines see.
+	var faults, more contract.Faults
+	if !errors.As(err, &faults) {
 		return nil, err
 	}
-	return l.registry.Compile(tree)
+	if _, err := l.registry.Compile(s.Sound()); errors.As(err, &more) {
+		missing := func(f contract.Fault) bool { return f.File == "." } // a contract that is among the faulty ones
+		faults = append(faults, slices.DeleteFunc(more, missing)...).Sort()
+	}
+	return nil, faults
 }

@@ -33,7 +33,9 @@ func newRecord(caller Caller, decisionID string, set *Set, p prepared, o Outcome
 		Signals:         o.Verdict.Signals,
 	}
 	if o.Tool == nil {
+		// What was asked for, since no contract has it.
 		r.Tool = validators.ShownName(p.Request.Tool)
+		r.ContractVersion = uint32(p.Request.ContractVersion)
 	}
 	if p.Request.CallID != "" {
 		r.CallIDDigest = digest([]byte(p.Request.CallID))

@@ -68,16 +68,16 @@ type reading struct {
 var errUnsettled = errors.New("the directory changes while it is read")
 
 // readOnce reads a directory.
-func readOnce(dir string) reading { return readBy(contract.TakeSnapshot, dir) }
+func readOnce(dir string) reading { return readBy(contract.SnapshotOf, dir) }
 
 // readBy reads a directory. A reading during which the directory was exchanged may hold
 // files of both and is an error.
-func readBy(take func(fs.FS) (contract.Snapshot, error), dir string) reading {
+func readBy(take func(dir string) (contract.Snapshot, error), dir string) reading {
 	before, err := whereIs(dir)
 	if err != nil {
 		return reading{err: err}
 	}
-	snapshot, err := take(os.DirFS(before.root))
+	snapshot, err := take(before.root)
 	after, gone := whereIs(dir)
 	switch {
 	case gone != nil:

@@ -209,8 +209,8 @@ func TestReadingDuringExchange(t *testing.T) {
 	all := variants(t)
 	m := newMount(t, all[0].files)
 	during := func(f func()) reading {
-		return readBy(func(fsys fs.FS) (contract.Snapshot, error) {
-			s, err := contract.TakeSnapshot(fsys)
+		return readBy(func(dir string) (contract.Snapshot, error) {
+			s, err := contract.SnapshotOf(dir)
 			f()
 			return s, err
 		}, m.dir)

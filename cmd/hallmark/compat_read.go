@@ -35,7 +35,12 @@ func readContracts(dir string) (contracts, error) {
 		return contracts{}, err
 	}
 	name, above := filepath.Base(absolute), filepath.Base(filepath.Dir(absolute))
-	fsys := os.DirFS(dir)
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return contracts{}, err
+	}
+	defer root.Close() // opened for reading: closing can lose nothing
+	fsys := root.FS()
 	c := contracts{}
 	switch {
 	case isFile(fsys, "contract.yaml") && !versionFolder.MatchString(name):

@@ -106,6 +106,7 @@ func environment(variables []Variable, more ...cel.EnvOption) (*cel.Env, *provid
 			types.SizeCalculatorMaxDepth(maxExpressionDepth),
 			types.SizeCalculatorMaxTraversal(MaxCost/10),
 		)),
+		cel.CrossTypeNumericComparisons(true),
 		cel.EnableIdentifierEscapeSyntax(),
 		cel.ParserExpressionSizeLimit(MaxExpressionChars),
 		cel.ParserRecursionLimit(maxExpressionDepth),

@@ -33,6 +33,9 @@ func Time(s string) error { return run("time", checkTime, s) }
 const (
 	dateLen  = 10
 	clockLen = 8
+	// maxFraction bounds the digits of a fraction of a second. RFC 3339 has no bound, but
+	// a time is taken for a short value wherever one is allowed.
+	maxFraction = 32
 )
 
 func checkDateTime(s string) *Error {
@@ -151,6 +154,9 @@ func parseClock(s string) (c clock, e *Error) {
 		for scale := 100_000_000; i < len(s) && isDigit(s[i]); i++ {
 			c.nanos += int(s[i]-'0') * scale
 			scale /= 10
+			if i-from == maxFraction {
+				return clock{}, fault(i, "a fraction of more than 32 digits")
+			}
 		}
 		if i == from {
 			return clock{}, fault(i, "a fraction without digits")

@@ -31,11 +31,24 @@ func (r *run) numberFits(l *location, v strictjson.Value, out *sink) bool {
 const (
 	multipleCost = 32 // division of numbers of up to 600 digits
 	nameCost     = 8  // a member name made into a value of its own
+
+	// stepsPerVisit is how many steps of a pattern's program, for one byte of a string,
+	// cost as much as a visit: an anchored pattern with a bounded repeat of 500 takes
+	// about a quarter of a nanosecond for each.
+	stepsPerVisit = 128
+	// maxMatch bounds steps × bytes of one string, because RE2 cannot be interrupted and
+	// an ambiguous pattern needs some nanoseconds for each.
+	maxMatch = 1 << 28
 )
 
-// matches runs a pattern and pays for the worst that RE2 may need.
+// matches runs a pattern and pays for it by the size of its program and of the string.
 func (r *run) matches(p *pattern, s string) bool {
-	return r.spend(1+int64(len(s))*p.steps/8) && p.MatchString(s)
+	work := int64(len(s)) * p.steps
+	if work > maxMatch {
+		r.stopped = &BudgetError{}
+		return false
+	}
+	return r.spend(1+work/stepsPerVisit) && p.MatchString(s)
 }
 
 func (r *run) textFits(l *location, v strictjson.Value, out *sink) bool {

@@ -33,8 +33,8 @@ func (e *BudgetError) Unwrap() []error {
 const (
 	baseBudget  = 300_000
 	nodeBudget  = 200
-	charBudget  = 32
-	mostBudget  = 10_000_000
+	charBudget  = 64
+	mostBudget  = 20_000_000
 	pollContext = 1 << 12 // visits between two looks at the context
 )
 

@@ -23,7 +23,7 @@ func compileFresh(c validators.CheckContext) (validators.Check, error) {
 	f := fresh{
 		field:   p.pointer("field", c.Result),
 		maxAge:  p.duration("max_age"),
-		maxSkew: p.duration("max_skew"),
+		maxSkew: p.allowance("max_skew"),
 	}
 	if err := p.done(); err != nil {
 		return nil, err

@@ -99,6 +99,15 @@ func (p *parameters) parsePointer(name, text string, shape *condition.Shape) str
 
 // duration returns a required duration greater than zero.
 func (p *parameters) duration(name string) time.Duration {
+	d := p.allowance(name)
+	if d == 0 && p.has(name) {
+		p.fail(name, "the duration is not greater than zero", "give a positive duration")
+	}
+	return d
+}
+
+// allowance returns a required duration of zero or more.
+func (p *parameters) allowance(name string) time.Duration {
 	v := p.typed(name, strictjson.String)
 	if !v.Exists() {
 		return 0
@@ -107,8 +116,8 @@ func (p *parameters) duration(name string) time.Duration {
 	switch {
 	case err != nil:
 		p.fail(name, "the parameter is no duration", `write it like "5m" or "1h30m"`)
-	case d <= 0:
-		p.fail(name, "the duration is not greater than zero", "give a positive duration")
+	case d < 0:
+		p.fail(name, "the duration is negative", "give a duration from 0s on")
 	case d > maxDuration:
 		p.fail(name, "the duration is longer than ten years", "give at most 87600h")
 	default:

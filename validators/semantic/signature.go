@@ -73,7 +73,7 @@ func compileSignature(c validators.CheckContext) (validators.Check, error) {
 	}
 	s.maxAge = p.duration("max_age")
 	if p.has("max_skew") {
-		s.maxSkew = p.duration("max_skew")
+		s.maxSkew = p.allowance("max_skew")
 	}
 	if p.fault == nil {
 		content, ok := c.Files[file]
