@@ -168,6 +168,40 @@ func TestAgentSchemaOfText(t *testing.T) {
 	}
 }
 
+// A list that has a limit of its own is not longer than that, reduced or not.
+func TestAgentSchemaOfLimitedList(t *testing.T) {
+	const item = `{"type":"object","properties":{"a":{"type":"null"},"b":{"type":"null"}},"additionalProperties":false}`
+	for _, row := range []struct {
+		line                int
+		array, field, wants string
+	}{
+		{lineOf(), `"type":"array","items":` + item, "/l/*/a", `"maxItems":20}`},
+		{lineOf(), `"type":"array","items":` + item, "/l", `"maxItems":20}`},
+		{lineOf(), `"type":"array","maxItems":30,"items":` + item, "/l/*/a", `"maxItems":20,"items"`},
+		{lineOf(), `"type":"array","maxItems":30,"items":` + item, "", `"maxItems":20,"items"`},
+		{lineOf(), `"type":"array","maxItems":10,"items":` + item, "/l/*", `"maxItems":10,"items"`},
+	} {
+		text := `{"type":"object","properties":{"l":{` + row.array + `}},"additionalProperties":false}`
+		at, err := strictjson.ParsePointer(row.field)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := contract.Contract{Result: contract.Result{
+			Schema: &contract.Schema{
+				File: "s.json", Files: map[string][]byte{"s.json": []byte(text)},
+				Roots: map[string]strictjson.Value{"s.json": parseValue(t, text)},
+			},
+			AgentFields: []strictjson.Pointer{at},
+			MaxList:     &contract.ListLimit{At: strictjson.Pointer{"l"}, Items: 20, Cut: true},
+		}}
+		got, err := c.AgentSchema()
+		if err != nil || !strings.Contains(string(got), row.wants) || strings.Count(string(got), "maxItems") != 1 {
+			t.Errorf("row of line %d: %s, %v", row.line, got, err)
+		}
+		compile(t, string(got))
+	}
+}
+
 // A22: what the cases of the shipped contracts give to the agent conforms to the schema
 // that the agent's side is told.
 func TestAgentSchemaOfShipped(t *testing.T) {
