@@ -42,7 +42,11 @@ func (r Result) Unwanted() []string {
 }
 
 // Fault is one member of a verdict that is not as wanted.
-type Fault struct{ Member, Want, Got string }
+type Fault struct {
+	Member string
+	Want   string // "" where Got only explains
+	Got    string
+}
 
 // Passed reports whether the verdict was the wanted one.
 func (r Result) Passed() bool { return len(r.Faults) == 0 }
@@ -58,7 +62,11 @@ func (r Result) String() string {
 		fmt.Fprintf(&b, "     why       %s\n", r.Why)
 	}
 	for _, f := range r.Faults {
-		fmt.Fprintf(&b, "     %-9s expected %s\n     %-9s got      %s\n", f.Member, f.Want, "", f.Got)
+		if f.Want != "" {
+			fmt.Fprintf(&b, "     %-9s expected %s\n     %-9s got      %s\n", f.Member, f.Want, "", f.Got)
+		} else {
+			fmt.Fprintf(&b, "     %-9s %s\n", f.Member, f.Got)
+		}
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -60,7 +60,7 @@ func (c *comparison) failure(want contract.Want, o gate.Outcome) {
 		c.member("display", shown == *want.DisplayText, quote(*want.DisplayText), quote(shown))
 	}
 	if len(*c) > 0 {
-		c.member("detail", false, "", first.Detail)
+		*c = append(*c, Fault{Member: "detail", Got: first.Detail})
 	}
 }
 

@@ -106,13 +106,13 @@ func (d *differ) add(c Change) {
 	d.changes = append(d.changes, c)
 }
 
-// schemas compares what the two contracts say about payloads and arguments.
+// schemas compares what the two contracts say about payloads, arguments and a vendor's
+// replies. A schema that comes or goes is a change of kind, which is reported as such.
 func (d *differ) schemas() {
-	if d.old.Result.Schema != nil && d.new.Result.Schema != nil {
-		newWalk(d, ofResult, d.old.Result.Schema, d.new.Result.Schema).run()
-	} // a schema that comes or goes is a change of kind, which is reported as such
-	if d.old.Arguments != nil && d.new.Arguments != nil && d.old.Arguments.Schema != nil && d.new.Arguments.Schema != nil {
-		newWalk(d, ofArguments, d.old.Arguments.Schema, d.new.Arguments.Schema).run()
+	for _, r := range roles() {
+		if old, now := r.schema(d.old), r.schema(d.new); old != nil && now != nil {
+			newWalk(d, r, old, now).run()
+		}
 	}
 }
 

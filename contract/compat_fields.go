@@ -220,7 +220,8 @@ func (d *differ) rest() {
 			Old: string(strictjson.AppendJSON(nil, was)), New: string(strictjson.AppendJSON(nil, is)),
 		})
 	}
-	before, after := dataFiles(d.old), dataFiles(d.new)
+	schemas := union(schemaFiles(d.old), schemaFiles(d.new))
+	before, after := dataFiles(d.old, schemas), dataFiles(d.new, schemas)
 	for name := range union(before, after) {
 		was, is := before[name], after[name]
 		if bytes.Equal(was, is) || sameJSON(was, is) {
@@ -261,24 +262,24 @@ func unweighed(c *Contract, known map[string]bool) map[string]strictjson.Value {
 	return found
 }
 
+// schemaFiles returns the names of the files that schemas of a contract stand in.
+func schemaFiles(c *Contract) map[string]bool {
+	names := map[string]bool{}
+	for _, r := range roles() {
+		if s := r.schema(c); s != nil {
+			for name := range s.Files {
+				names[name] = true
+			}
+		}
+	}
+	return names
+}
+
 // dataFiles returns the files of a contract that are compared by nothing else.
-func dataFiles(c *Contract) map[string][]byte {
-	compared := map[string]bool{mainFile: true}
-	schemas := []*Schema{c.Result.Schema}
-	if c.Arguments != nil {
-		schemas = append(schemas, c.Arguments.Schema)
-	}
-	for _, s := range schemas {
-		if s == nil {
-			continue
-		}
-		for name := range s.Files {
-			compared[name] = true
-		}
-	}
+func dataFiles(c *Contract, schemas map[string]bool) map[string][]byte {
 	files := map[string][]byte{}
 	for name, b := range c.Files {
-		if !compared[name] && isData(name) && !strings.HasPrefix(name, casesDir+"/") {
+		if name != mainFile && !schemas[name] && isData(name) && !strings.HasPrefix(name, casesDir+"/") {
 			files[name] = b
 		}
 	}

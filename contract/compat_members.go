@@ -178,6 +178,8 @@ func (w *walk) slots(old, now slot, token, what string, required bool, p placeOf
 			return
 		}
 		p.at(token).report(narrows, what+"-described", now.at, "any", w.new.show(now, required))
+	case old.fate == described && now.fate == free && w.refuses && what == "member":
+		p.at(token).report(narrows, what+"-undescribed", old.at, w.old.show(old, false), "any")
 	case old.fate == described && now.fate == free:
 		if w.old.shape(old.x).unconditional() && len(w.old.clausesOf(old.x)) == 0 {
 			return

@@ -36,6 +36,24 @@ func commandText(c *Contract) map[string]string {
 	return map[string]string{"": fmt.Sprintf("%+v", k)}
 }
 
+func adapterFields(c *Contract) map[string]string {
+	if c.Result.Adapter == nil {
+		return nil
+	}
+	m := map[string]string{}
+	for _, f := range c.Result.Adapter.Fields {
+		m[f.Member] = f.Expr
+	}
+	return m
+}
+
+func adapterWatch(c *Contract) map[string]string {
+	if c.Result.Adapter == nil {
+		return nil
+	}
+	return map[string]string{"": string(c.Result.Adapter.Watch)}
+}
+
 func scopes(c *Contract) map[string]string {
 	if c.Arguments == nil {
 		return nil

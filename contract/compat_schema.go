@@ -11,7 +11,23 @@ type role uint8
 const (
 	ofResult role = iota
 	ofArguments
+	ofVendor // what an adapter relies on: what it makes of it is judged by ofResult
 )
+
+func roles() []role { return []role{ofResult, ofArguments, ofVendor} }
+
+// schema returns the schema of a contract that judges this, nil where it has none.
+func (r role) schema(c *Contract) *Schema {
+	switch {
+	case r == ofResult:
+		return c.Result.Schema
+	case r == ofArguments && c.Arguments != nil:
+		return c.Arguments.Schema
+	case r == ofVendor && c.Result.Adapter != nil:
+		return c.Result.Adapter.Schema
+	}
+	return nil
+}
 
 // effect is what a difference of two schemas does to the values that pass.
 type effect uint8
@@ -52,8 +68,11 @@ type walk struct {
 	d        *differ
 	role     role
 	old, new *side
-	done     map[pairing]bool
-	steps    int
+	// refuses is true where an adapter refuses members that the vendor's schema does not
+	// name: what is no longer described is refused then.
+	refuses bool
+	done    map[pairing]bool
+	steps   int
 	// probing is true while it is only asked whether two places are the same. Pairs that
 	// are being compared, and those found the same, are assumed to be; differs ends it.
 	probing bool
@@ -92,8 +111,10 @@ func (v view) below(token string) view {
 const maxPairs = 200_000
 
 func newWalk(d *differ, r role, old, now *Schema) *walk {
+	a := d.new.Result.Adapter
 	return &walk{
-		d: d, role: r, old: newSide(old), new: newSide(now),
+		refuses: r == ofVendor && a != nil && a.Watch == WatchRefuse,
+		d:       d, role: r, old: newSide(old), new: newSide(now),
 		done: map[pairing]bool{}, assumed: map[pairing]bool{},
 	}
 }
@@ -115,8 +136,11 @@ func (w *walk) run() {
 
 // rootView arranges the agent fields of both contracts as one tree.
 func (w *walk) rootView() view {
-	if w.role == ofArguments {
+	switch w.role {
+	case ofArguments:
 		return view{whole: true}
+	case ofVendor:
+		return view{}
 	}
 	tree, whole := &fieldNode{}, false
 	for _, c := range []*Contract{w.d.old, w.d.new} {
@@ -134,7 +158,7 @@ func (w *walk) rootView() view {
 // class weighs an effect at a place; see docs/contracts-compat.md.
 func (w *walk) class(e effect, visible bool) Class {
 	switch {
-	case e == noted:
+	case e == noted, e == opens && w.role == ofVendor:
 		return Safe
 	case e == narrows, e == unproven, e == opens:
 		return Breaking
@@ -162,13 +186,16 @@ func (w *walk) means(e effect, visible bool) string {
 	case unproven:
 		return cannotProve
 	case opens:
+		if w.role == ofVendor {
+			return "the adapter no longer relies on it"
+		}
 		return "what nobody described passes"
 	case loosens:
 		if visible && w.role == ofResult {
 			return "what the agent relied on need not hold"
 		}
 	}
-	if w.role == ofResult && !visible {
+	if !visible {
 		return what + " that were refused pass; the agent sees nothing of it"
 	}
 	return what + " that were refused pass"

@@ -68,6 +68,9 @@ func settings() []setting {
 		limit("result.limits.max_number_chars", adds, func(l strictjson.Limits) int { return l.MaxNumberChars }),
 		mapping("result.max_list", breaks, adds, breaks, maxList),
 		amount("result.max_list.items", adds, breaks, strconv.Itoa, maxListItems),
+		mapping("result.adapter", breaks, breaks, harmless, func(c *Contract) map[string]string { return presence(c.Result.Adapter != nil) }),
+		mapping("result.adapter.fields", breaks, breaks, breaks, adapterFields),
+		mapping("result.adapter.watch", breaks, breaks, breaks, adapterWatch),
 		mapping("result.command", breaks, breaks, breaks, commandText),
 		mapping("result.not_given", harmless, harmless, harmless, func(c *Contract) map[string]string { return orEmpty(c.Result.NotGiven) }),
 		list("result.not_found.http_status", breaks, breaks, func(c *Contract) []string { return texts(c.Result.NotFoundHTTP) }),
@@ -106,7 +109,7 @@ func settings() []setting {
 func elsewhere() []string {
 	return []string{
 		"result.max_list.at", "result.max_list.over", // with result.max_list
-		"version", "result.schema", "result.text_fields", "result.checks", "result.agent_fields", "arguments.schema",
+		"version", "result.schema", "result.adapter.schema", "result.text_fields", "result.checks", "result.agent_fields", "arguments.schema",
 	}
 }
 
@@ -204,7 +207,7 @@ func noun(at string) string {
 	switch word {
 	case "aliases":
 		return "alias"
-	case "scopes", "media_types", "failure_codes", "trusted_sources", "trusted_callers":
+	case "scopes", "media_types", "failure_codes", "trusted_sources", "trusted_callers", "fields":
 		word = word[:len(word)-1]
 	case "on":
 		word = "retry-on"

@@ -18,6 +18,12 @@
 // 1.1 reads as something else included: 010, 0x1f, 1_000, ~, yes, 2026-01-15. Where a
 // string is expected, a number or a literal must be quoted.
 //
+// # Two versions
+//
+// [Compare] lists what differs between two contracts, each change as [Breaking],
+// [Additive] or [Safe]; docs/contracts-compat.md says which is which and why. Schemas
+// are compared by what they mean; what cannot be compared exactly is breaking.
+//
 // # What it defends against
 //
 // Whoever can write contracts decides what agents see, so their content is trusted;

@@ -17,7 +17,7 @@ func provenance(c *contract.Contract, caller Caller, u Upstream) Provenance {
 	p := Provenance{
 		Source:    c.SourceLabel,
 		MediaType: mediaType(c.Result.MediaTypes, u.MediaType),
-		Trusted:   trusted(c.Trust, caller, u.Source),
+		Trusted:   trusted(c.Trust, caller, u),
 	}
 	if p.Source == "" {
 		p.Source = cleanSource(u.Source, u.Redirects > 0)
@@ -26,24 +26,41 @@ func provenance(c *contract.Contract, caller Caller, u Upstream) Provenance {
 }
 
 // trusted reports whether configuration lets this source, reported by this caller, be
-// believed (B1, B13): it lies below a listed prefix and has no user info, so that no
-// host can pose as another's user.
-func trusted(t contract.Trust, caller Caller, source string) bool {
-	if !t.Trusted || !slices.Contains(t.Callers, caller.Name) {
+// believed (B1, B13): it lies below a listed prefix, and nothing makes it doubtful what
+// it is. A request that was redirected came from elsewhere; user info may pose as a
+// host; dot segments and encoded delimiters lead out of the prefix.
+func trusted(t contract.Trust, caller Caller, u Upstream) bool {
+	if !t.Trusted || u.Redirects > 0 || !slices.Contains(t.Callers, caller.Name) {
 		return false
 	}
-	if u, err := url.Parse(source); err != nil || u.User != nil {
+	parsed, err := url.Parse(u.Source)
+	if err != nil || parsed.User != nil || leadsElsewhere(u.Source) {
 		return false
 	}
-	return slices.ContainsFunc(t.Sources, func(prefix string) bool { return below(source, prefix) })
+	return slices.ContainsFunc(t.Sources, func(prefix string) bool { return below(u.Source, prefix) })
+}
+
+// leadsElsewhere reports whether a path may not mean what it says.
+func leadsElsewhere(source string) bool {
+	lower := strings.ToLower(source)
+	for _, sign := range []string{"/./", "/../", "%2e", "%2f", "%5c", "%25", "\\"} {
+		if strings.Contains(lower, sign) {
+			return true
+		}
+	}
+	return strings.HasSuffix(lower, "/.") || strings.HasSuffix(lower, "/..")
 }
 
 // below reports whether source is what prefix names, or lies below it: the prefix ends
 // where a part of the URL ends, so that https://a.example does not cover
-// https://a.example.test.
+// https://a.example.test. A prefix without a scheme names a command, exactly.
 func below(source, prefix string) bool {
+	_, behind, isURL := strings.Cut(prefix, "://")
+	if !isURL {
+		return prefix != "" && commandName(source) == prefix
+	}
 	rest, is := strings.CutPrefix(source, prefix)
-	if !is || prefix == "" {
+	if host, _, _ := strings.Cut(behind, "/"); !is || host == "" {
 		return false
 	}
 	return rest == "" || strings.HasSuffix(prefix, "/") || strings.ContainsRune("/?#", rune(rest[0]))
@@ -56,13 +73,23 @@ func cleanSource(source string, redirected bool) string {
 	if scheme, rest, is := strings.Cut(source, "://"); is && isScheme(scheme) {
 		return asciiOnly(cleanURL(strings.ToLower(scheme), rest, redirected))
 	}
-	name, _, _ := strings.Cut(strings.TrimSpace(source), " ")
-	name, _, _ = strings.Cut(name, "\t")
-	name = path.Base(name)
-	if name == "." || name == "/" || strings.ContainsAny(name, "@?=:#") {
+	return asciiOnly(commandName(source))
+}
+
+// commandName returns the name of a command line's command, and "" where the first word
+// may be anything else, such as an endpoint without its scheme or an assignment.
+func commandName(line string) string {
+	word, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+	word, _, _ = strings.Cut(word, "\t")
+	if strings.ContainsAny(word, "@?=:#%") {
 		return ""
 	}
-	return asciiOnly(name)
+	name := path.Base(word)
+	isPath := strings.HasPrefix(word, "/") || strings.HasPrefix(word, "./") || strings.HasPrefix(word, "../")
+	if name == "." || name == ".." || name == "/" || (name != word && !isPath) {
+		return ""
+	}
+	return name
 }
 
 func isScheme(s string) bool {
@@ -78,21 +105,31 @@ func isScheme(s string) bool {
 // cleanURL keeps host and path of what follows "://". It parses by hand so that
 // nothing is kept of what a URL parser would refuse.
 func cleanURL(scheme, rest string, redirected bool) string {
-	rest, _, _ = strings.Cut(rest, "#")
-	rest, _, _ = strings.Cut(rest, "?")
-	authority, pathPart, hasPath := strings.Cut(rest, "/")
+	end := strings.IndexAny(rest, "/?#\\")
+	if end < 0 {
+		end = len(rest)
+	}
+	authority, behind := rest[:end], rest[end:]
 	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
 		authority = authority[at+1:]
-	}
-	if strings.Contains(pathPart, "@") {
-		// "user:pa/ss@host": where the authority ends is in doubt.
+	} else if strings.Contains(behind, "@") && (behind[0] != '/' || !isHostPort(authority)) {
+		// "user:pa#ss@host": where the user info ends is in doubt.
 		return scheme + "://"
 	}
 	out := scheme + "://" + authority
-	if hasPath && !redirected {
-		out += "/" + pathPart
+	pathPart, _, _ := strings.Cut(behind, "#")
+	pathPart, _, _ = strings.Cut(pathPart, "?")
+	if !redirected && strings.HasPrefix(pathPart, "/") && !strings.Contains(behind, "@") {
+		out += pathPart
 	}
 	return out
+}
+
+// isHostPort reports whether an authority has the form of a host with at most a
+// numeric port, and so cannot be the beginning of user info with a password.
+func isHostPort(authority string) bool {
+	host, port, has := strings.Cut(authority, ":")
+	return strings.Contains(host, ".") && (!has || strings.Trim(port, "0123456789") == "")
 }
 
 // asciiOnly replaces what is no printing ASCII by "?" and cuts at maxSource.

@@ -18,6 +18,11 @@ func TestCleanSource(t *testing.T) { // B1, B11
 		{"user info goes", "https://user:SECRET@ci.example.test/a", false, "https://ci.example.test/a"},
 		{"an at sign too many", "https://user:SECRET@x@ci.example.test/a", false, "https://ci.example.test/a"},
 		{"a slash in the password leaves the authority in doubt", "https://user:SEC/RET@ci.example.test/a", false, "https://"},
+		{"a hash in the password", "https://alice:SEC#RET@ci.example.test/x", false, "https://"},
+		{"a question mark in the password", "https://alice:SEC?RET@ci.example.test/x", false, "https://"},
+		{"a backslash in the password", `https://alice:SEC\RET@ci.example.test/x`, false, "https://"},
+		{"an at sign in a path", "https://registry.example.test:8443/@scope/name", false, "https://registry.example.test:8443"},
+		{"an endpoint without its scheme is no command", "hooks.example.test/services/SECRET", false, ""},
 		{"query without a path", "https://ci.example.test?token=SECRET", false, "https://ci.example.test"},
 		{"fragment before the slash", "https://ci.example.test#SECRET/a", false, "https://ci.example.test"},
 		{"the path of a redirected request is another's", "https://ci.example.test/runs/1", true, "https://ci.example.test"},
@@ -55,23 +60,31 @@ func FuzzCleanSource(f *testing.F) {
 func TestTrusted(t *testing.T) { // B1, B13
 	config := contract.Trust{Trusted: true, Sources: []string{"https://intra.example.test/"}, Callers: []string{"adapter-1"}}
 	for _, row := range []struct {
-		line   string
-		trust  contract.Trust
-		caller string
-		source string
-		want   bool
+		line      string
+		trust     contract.Trust
+		caller    string
+		source    string
+		redirects int
+		want      bool
 	}{
-		{"source and caller listed", config, "adapter-1", "https://intra.example.test/a", true},
-		{"another caller", config, "adapter-2", "https://intra.example.test/a", false},
-		{"another source", config, "adapter-1", "https://intra.example.test.evil.example.test/a", false},
-		{"a longer host", contract.Trust{Trusted: true, Sources: []string{"https://intra.example.test"}, Callers: []string{"adapter-1"}}, "adapter-1", "https://intra.example.test.evil.example.test/a", false},
-		{"user info", contract.Trust{Trusted: true, Sources: []string{"https://intra.example.test"}, Callers: []string{"adapter-1"}}, "adapter-1", "https://intra.example.test@evil.example.test/", false},
-		{"not configured", contract.Trust{Sources: config.Sources, Callers: config.Callers}, "adapter-1", "https://intra.example.test/a", false},
-		{"an empty prefix trusts nothing", contract.Trust{Trusted: true, Sources: []string{""}, Callers: config.Callers}, "adapter-1", "https://x.example.test/", false},
-		{"no source", config, "adapter-1", "", false},
+		{"source and caller listed", config, "adapter-1", "https://intra.example.test/a", 0, true},
+		{"another caller", config, "adapter-2", "https://intra.example.test/a", 0, false},
+		{"another source", config, "adapter-1", "https://intra.example.test.evil.example.test/a", 0, false},
+		{"a longer host", contract.Trust{Trusted: true, Sources: []string{"https://intra.example.test"}, Callers: []string{"adapter-1"}}, "adapter-1", "https://intra.example.test.evil.example.test/a", 0, false},
+		{"user info", contract.Trust{Trusted: true, Sources: []string{"https://intra.example.test"}, Callers: []string{"adapter-1"}}, "adapter-1", "https://intra.example.test@evil.example.test/", 0, false},
+		{"not configured", contract.Trust{Sources: config.Sources, Callers: config.Callers}, "adapter-1", "https://intra.example.test/a", 0, false},
+		{"an empty prefix trusts nothing", contract.Trust{Trusted: true, Sources: []string{""}, Callers: config.Callers}, "adapter-1", "https://x.example.test/", 0, false},
+		{"redirected", config, "adapter-1", "https://intra.example.test/a", 1, false},
+		{"dot segments", config, "adapter-1", "https://intra.example.test/a/../b", 0, false},
+		{"encoded dots", config, "adapter-1", "https://intra.example.test/%2e%2E/b", 0, false},
+		{"a prefix without a host", contract.Trust{Trusted: true, Sources: []string{"https://"}, Callers: config.Callers}, "adapter-1", "https://x.example.test/", 0, false},
+		{"a prefix of a word", contract.Trust{Trusted: true, Sources: []string{"h", "/"}, Callers: config.Callers}, "adapter-1", "https://x.example.test/", 0, false},
+		{"a command", contract.Trust{Trusted: true, Sources: []string{"kubectl"}, Callers: config.Callers}, "adapter-1", "/usr/bin/kubectl get pods", 0, true},
+		{"another command", contract.Trust{Trusted: true, Sources: []string{"kubectl"}, Callers: config.Callers}, "adapter-1", "kubectl-evil get pods", 0, false},
+		{"no source", config, "adapter-1", "", 0, false},
 	} {
 		t.Run(row.line, func(t *testing.T) {
-			if got := trusted(row.trust, Caller{Name: row.caller}, row.source); got != row.want {
+			if got := trusted(row.trust, Caller{Name: row.caller}, Upstream{Source: row.source, Redirects: row.redirects}); got != row.want {
 				t.Errorf("got %v", got)
 			}
 		})

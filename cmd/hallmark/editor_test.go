@@ -24,8 +24,8 @@ import (
 // the service refuses it.
 
 const (
-	editorSchemas = "../../docs/schemas/"
-	shippedContracts       = "../../contracts"
+	editorSchemas    = "../../docs/schemas/"
+	shippedContracts = "../../contracts"
 	// probed is a shippedContracts contract and a case of it, in which keys are tried out.
 	probed     = "job_status/v1/contract.yaml"
 	probedCase = "job_status/v1/cases/accepted-failed-run.yaml"

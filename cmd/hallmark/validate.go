@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -50,7 +51,7 @@ Exit codes: 0 accepted, 1 refused, 2 no answer.`,
 	flags.StringVar(&f.addr, "addr", "", "host:port of a service; empty: judge in this process")
 	flags.StringVar(&f.contracts, "contracts", "contracts", "contracts directory, in this process")
 	flags.Uint32Var(&f.version, "contract-version", 0, "version of the contract; 0: the current one")
-	flags.StringVar(&f.requestID, "request-id", "cli-request-0001", "id of the outstanding request")
+	flags.StringVar(&f.requestID, "request-id", "", "id of the outstanding request; empty: a fresh one")
 	flags.StringVar(&f.sessionID, "session-id", "", "task or conversation")
 	flags.StringVar(&f.args, "arguments", "", "JSON object that the tool was called with")
 	flags.StringVar(&f.source, "source", "", "endpoint or command line that the reply came from")
@@ -128,6 +129,9 @@ func (f *validateFlags) request(cmd *cobra.Command) (*hallmarkv1.ValidateRequest
 	}
 	if f.tool == "" {
 		return nil, fmt.Errorf("no tool; name one with --tool")
+	}
+	if f.requestID == "" {
+		f.requestID = uuid.NewString()
 	}
 	upstream := &hallmarkv1.Upstream{Source: f.source, MediaType: f.mediaType}
 	if err := f.status(cmd, upstream); err != nil {
