@@ -15,7 +15,8 @@ import (
 // text. It is the payload's schema reduced to the agent fields: only their members are
 // described, every object on the way to them is closed, and a member is required where
 // the payload requires it. A value below an agent field is described as the payload's
-// schema describes it; text that is cut has a maxLength.
+// schema describes it; text that is cut has a maxLength, and a list with a limit of its
+// own a maxItems.
 //
 // Every result that an agent gets conforms. The reverse holds except where the payload's
 // schema ties given members to withheld ones: a branch of a union or a condition cannot
@@ -38,14 +39,23 @@ func (c *Contract) AgentSchema() ([]byte, error) {
 		}
 		n.field = 1
 	}
-	for i, f := range c.Result.TextFields {
+	grow := func(at strictjson.Pointer) *fieldNode {
 		n := fields
-		for _, token := range f.At {
+		for _, token := range at {
 			n = n.grow(token)
 		}
-		n.text = i + 1
+		return n
 	}
-	return excerptOf(c.Result.Schema, c.Result.TextFields, fields)
+	bounds := map[*fieldNode]ceilings{}
+	for _, f := range c.Result.TextFields {
+		if f.MaxChars > 0 {
+			bounds[grow(f.At)] = append(bounds[grow(f.At)], ceiling{"maxLength", f.MaxChars})
+		}
+	}
+	if m := c.Result.MaxList; m != nil {
+		bounds[grow(m.At)] = append(bounds[grow(m.At)], ceiling{"maxItems", m.Items})
+	}
+	return excerptOf(c.Result.Schema, fields, bounds)
 }
 
 // ArgumentsSchema returns the JSON Schema (draft 2020-12) of the arguments, as one
@@ -55,7 +65,7 @@ func (c *Contract) ArgumentsSchema() ([]byte, error) {
 	if c.Arguments == nil || c.Arguments.Schema == nil {
 		return nil, nil
 	}
-	return excerptOf(c.Arguments.Schema, nil, &fieldNode{field: 1})
+	return excerptOf(c.Arguments.Schema, &fieldNode{field: 1}, nil)
 }
 
 // lintExcerpts refuses schemas that are too large in one document, so that whoever asks
@@ -81,47 +91,55 @@ const maxExcerpt = 1 << 20
 
 var errExcerptTooLarge = errors.New("contract: the schema in one document is larger than 1 MiB")
 
-// part is in what way a subschema stands in an excerpt.
-type part uint8
+// standing is in what way a subschema stands in an excerpt.
+type standing uint8
 
 const (
-	whole   part = iota // as it is: the agent gets the value
-	closing             // reduced, and closed: the value is of these members only
-	beside              // reduced, beside a closing one that is of the same value
+	whole   standing = iota // as it is: the agent gets the value
+	closing                 // reduced, and closed: the value is of these members only
+	beside                  // reduced, beside a closing one that is of the same value
 )
 
-// use is one subschema in one role. node says what is given below the value, and what
-// is text; of whole ones only the latter counts, and nil says nothing.
+// ceilings are what a contract limits besides its schema, at one place.
+type ceilings []ceiling
+
+type ceiling struct {
+	word string // maxLength or maxItems
+	most int
+}
+
+// use is one subschema in one standing. node says what is given below the value, and what
+// has bounds; of whole ones only the latter counts, and nil says nothing.
 type use struct {
 	id   int
 	node *fieldNode
-	role part
+	role standing
 }
 
 // excerpt writes one schema into one document. Each $ref leads to a definition, one for
 // each use of its target, so that the document is not larger than the schema times the
 // ways it is used, and recursion ends.
 type excerpt struct {
-	g     *graph
-	cx    *contexts
-	texts []TextField
-	told  map[*fieldNode]bool // a text field is at or below the node
-	root  use
-	dst   []byte
-	names map[use]string // of definitions
-	taken map[string]int // how many begin with this name
-	todo  []use          // definitions in order
-	first bool           // the next member is the first one of its object
-	over  bool           // dst is too large; what follows does not count
+	g      *graph
+	cx     *contexts
+	bounds map[*fieldNode]ceilings
+	told   map[*fieldNode]bool // bounds are at or below the node
+	root   use
+	dst    []byte
+	names  map[use]string // of definitions
+	taken  map[string]int // how many begin with this name
+	todo   []use          // definitions in order
+	first  bool           // the next member is the first one of its object
+	over   bool           // dst is too large; what follows does not count
 }
 
-func excerptOf(s *Schema, texts []TextField, fields *fieldNode) ([]byte, error) {
+func excerptOf(s *Schema, fields *fieldNode, limits map[*fieldNode]ceilings) ([]byte, error) {
 	g := graphOf(s)
 	if g == nil {
 		return nil, errors.New("contract: the schema cannot be read")
 	}
 	e := &excerpt{
-		g: g, cx: newContexts(g), texts: texts, told: map[*fieldNode]bool{},
+		g: g, cx: newContexts(g), bounds: limits, told: map[*fieldNode]bool{},
 		names: map[use]string{}, taken: map[string]int{},
 	}
 	e.tell(fields)
@@ -148,9 +166,9 @@ func excerptOf(s *Schema, texts []TextField, fields *fieldNode) ([]byte, error) 
 	return append(e.dst, '}'), nil
 }
 
-// tell notes where text is.
+// tell notes where bounds are.
 func (e *excerpt) tell(n *fieldNode) bool {
-	told := n.text > 0
+	told := len(e.bounds[n]) > 0
 	for _, below := range n.children {
 		told = e.tell(below) || told
 	}
@@ -243,10 +261,7 @@ func (e *excerpt) members(u use) {
 // wholeMembers writes the keywords of a subschema as they are, without what only names
 // places of its file and without what authors note for themselves.
 func (e *excerpt) wholeMembers(l *location, n *fieldNode) {
-	limit := -1
-	if n != nil && n.text > 0 && e.texts[n.text-1].MaxChars > 0 {
-		limit = e.texts[n.text-1].MaxChars
-	}
+	pending := slices.Clone(e.bounds[n])
 	for name, v := range l.value.Members() {
 		k := keywordOf(name)
 		if unshown(name) {
@@ -254,18 +269,13 @@ func (e *excerpt) wholeMembers(l *location, n *fieldNode) {
 		}
 		if name == "$ref" {
 			e.ref(l, use{node: n, role: whole})
-			limit = -1 // it stands where this leads
+			pending = nil // they stand where this leads
 			continue
 		}
 		e.member(name)
 		switch {
-		case name == "maxLength" && limit >= 0:
-			most, fits := v.Decimal().Int64()
-			if fits && most < int64(limit) {
-				limit = int(most)
-			}
-			e.dst = strconv.AppendInt(e.dst, int64(limit), 10)
-			limit = -1
+		case name == "maxLength", name == "maxItems":
+			e.dst = pending.take(e.dst, name, v)
 		case k.form == formSchema:
 			e.schema(e.asIs(e.g.index[v], nodeUnder(k.edge, n, "")))
 		case k.form == formSchemas:
@@ -285,10 +295,25 @@ func (e *excerpt) wholeMembers(l *location, n *fieldNode) {
 			e.dst = strictjson.AppendJSON(e.dst, v)
 		}
 	}
-	if limit >= 0 {
-		e.member("maxLength")
-		e.dst = strconv.AppendInt(e.dst, int64(limit), 10)
+	for _, b := range pending {
+		e.member(b.word)
+		e.dst = strconv.AppendInt(e.dst, int64(b.most), 10)
 	}
+}
+
+// take appends the value of a keyword, or that of the bound for it where it is less, and
+// removes the bound.
+func (b *ceilings) take(dst []byte, word string, v strictjson.Value) []byte {
+	i := slices.IndexFunc(*b, func(x ceiling) bool { return x.word == word })
+	if i < 0 {
+		return strictjson.AppendJSON(dst, v)
+	}
+	limit := int64((*b)[i].most)
+	*b = slices.Delete(*b, i, i+1)
+	if most, fits := v.Decimal().Int64(); fits && most < limit {
+		limit = most
+	}
+	return strconv.AppendInt(dst, limit, 10)
 }
 
 // unshown reports whether a keyword says nothing to a reader of the excerpt.

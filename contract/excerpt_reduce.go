@@ -2,6 +2,7 @@ package contract
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
 )
@@ -19,6 +20,7 @@ func (e *excerpt) reducedMembers(l *location, u use) {
 		every = nil
 	}
 	kinds := e.cx.kindsOf(u.id)
+	pending := slices.Clone(e.bounds[n])
 	e.reducedType(l, u, kinds)
 	for name, v := range l.value.Members() {
 		switch name {
@@ -33,17 +35,29 @@ func (e *excerpt) reducedMembers(l *location, u use) {
 			e.dependentRequired(v, n)
 		case "dependentSchemas":
 			e.dependentSchemas(v, n)
-		case "items", "prefixItems", "contains", "minContains", "minItems", "maxItems", "unevaluatedItems":
+		case "items", "prefixItems", "contains", "minContains", "minItems", "unevaluatedItems":
 			if every != nil {
 				e.elements(l, name, v, every)
+			}
+		case "maxItems":
+			if every != nil {
+				e.member(name)
+				e.dst = pending.take(e.dst, name, v)
 			}
 		}
 	}
 	e.properties(l, u, kinds)
 	e.choices(l, n)
-	if u.role == closing && every == nil && kinds&kindArray != 0 {
+	switch {
+	case u.role != closing || kinds&kindArray == 0:
+	case every == nil:
 		e.member("maxItems")
 		e.dst = append(e.dst, '0')
+	default:
+		for _, b := range pending { // text has no elements: of maxItems
+			e.member(b.word)
+			e.dst = strconv.AppendInt(e.dst, int64(b.most), 10)
+		}
 	}
 }
 

@@ -107,36 +107,75 @@ func TestAgentSchema(t *testing.T) {
 		{lineOf(), person, []string{"/name"}, `"type":"object","required":["name"],"properties":{"name":{"type":"string"}},"additionalProperties":false}`},
 		{lineOf(), person, []string{""}, person[1:]},
 		{lineOf(), `{"$id":"https://example.test/s","$comment":"ours","x-owner":"us","title":"T","type":"string","maxLength":3}`, []string{""}, `"title":"T","type":"string","maxLength":3}`},
-		{lineOf(), `{"type":"array","maxItems":3,"uniqueItems":true,"items":` + person + `}`, []string{"/*/age"},
-			`"type":"array","maxItems":3,"items":{"type":"object","required":["age"],"properties":{"age":{"type":"integer"}},"additionalProperties":false}}`},
-		{lineOf(), `{"type":["object","string"],"properties":{"a":{"const":1},"b":{"const":2}},"additionalProperties":false}`, []string{"/a"},
-			`"type":["null","object"],"properties":{"a":{"const":1}},"additionalProperties":false}`},
-		{lineOf(), `{"type":"object","properties":{"p":` + person + `,"q":{"type":"null"}},"required":["q"],"unevaluatedProperties":false}`, []string{"/p/name"},
-			`"type":"object","properties":{"p":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}},"additionalProperties":false}},"additionalProperties":false}`},
+		{
+			lineOf(), `{"type":"array","maxItems":3,"uniqueItems":true,"items":` + person + `}`,
+			[]string{"/*/age"},
+			`"type":"array","maxItems":3,"items":{"type":"object","required":["age"],"properties":{"age":{"type":"integer"}},"additionalProperties":false}}`,
+		},
+		{
+			lineOf(), `{"type":["object","string"],"properties":{"a":{"const":1},"b":{"const":2}},"additionalProperties":false}`,
+			[]string{"/a"},
+			`"type":["null","object"],"properties":{"a":{"const":1}},"additionalProperties":false}`,
+		},
+		{
+			lineOf(), `{"type":"object","properties":{"p":` + person + `,"q":{"type":"null"}},"required":["q"],"unevaluatedProperties":false}`,
+			[]string{"/p/name"},
+			`"type":"object","properties":{"p":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}},"additionalProperties":false}},"additionalProperties":false}`,
+		},
 		// Unions, conditions, composition.
-		{lineOf(), `{"type":"object","oneOf":[{"properties":{"k":{"const":1}},"required":["k"]},{"properties":{"k":{"const":2}},"required":["k"]}],"unevaluatedProperties":false}`, []string{"/k"},
-			`"type":"object","properties":{"k":true},"additionalProperties":false,"anyOf":[{"required":["k"],"properties":{"k":{"const":1}}},{"required":["k"],"properties":{"k":{"const":2}}}]}`},
-		{lineOf(), `{"type":"object","properties":{"k":{"type":"integer"},"a":{"type":"string"}},"if":{"properties":{"k":{"const":1}}},"then":{"required":["a"]},"additionalProperties":false}`, []string{"/a"},
-			`"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}`},
-		{lineOf(), `{"type":"object","properties":{"k":{"type":"integer"},"a":{"type":"string"}},"if":{"properties":{"k":{"const":1}}},"then":{"required":["a"]},"else":{"properties":{"a":false}},"additionalProperties":false}`, []string{"/a"},
-			`"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false,"anyOf":[{"allOf":[{},{"required":["a"]}]},{"properties":{"a":false}}]}`},
-		{lineOf(), `{"type":"object","properties":{"a":{"type":"null"},"b":{"type":"null"},"c":{"type":"null"}},"dependentRequired":{"a":["b","c"],"c":["a"]},"not":{"required":["c"]},"minProperties":2,"additionalProperties":false}`, []string{"/a", "/b"},
-			`"type":"object","dependentRequired":{"a":["b"]},"properties":{"a":{"type":"null"},"b":{"type":"null"}},"additionalProperties":false}`},
+		{
+			lineOf(), `{"type":"object","oneOf":[{"properties":{"k":{"const":1}},"required":["k"]},{"properties":{"k":{"const":2}},"required":["k"]}],"unevaluatedProperties":false}`,
+			[]string{"/k"},
+			`"type":"object","properties":{"k":true},"additionalProperties":false,"anyOf":[{"required":["k"],"properties":{"k":{"const":1}}},{"required":["k"],"properties":{"k":{"const":2}}}]}`,
+		},
+		{
+			lineOf(), `{"type":"object","properties":{"k":{"type":"integer"},"a":{"type":"string"}},"if":{"properties":{"k":{"const":1}}},"then":{"required":["a"]},"additionalProperties":false}`,
+			[]string{"/a"},
+			`"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}`,
+		},
+		{
+			lineOf(), `{"type":"object","properties":{"k":{"type":"integer"},"a":{"type":"string"}},"if":{"properties":{"k":{"const":1}}},"then":{"required":["a"]},"else":{"properties":{"a":false}},"additionalProperties":false}`,
+			[]string{"/a"},
+			`"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false,"anyOf":[{"allOf":[{},{"required":["a"]}]},{"properties":{"a":false}}]}`,
+		},
+		{
+			lineOf(), `{"type":"object","properties":{"a":{"type":"null"},"b":{"type":"null"},"c":{"type":"null"}},"dependentRequired":{"a":["b","c"],"c":["a"]},"not":{"required":["c"]},"minProperties":2,"additionalProperties":false}`,
+			[]string{"/a", "/b"},
+			`"type":"object","dependentRequired":{"a":["b"]},"properties":{"a":{"type":"null"},"b":{"type":"null"}},"additionalProperties":false}`,
+		},
 		// References, recursion.
-		{lineOf(), `{"$ref":"#/$defs/p","$defs":{"p":` + person + `,"unused":true}}`, []string{"/age"},
-			`"type":"object","$ref":"#/$defs/p","properties":{"age":true},"additionalProperties":false,"$defs":{"p":{"type":"object","required":["age"],"properties":{"age":{"type":"integer"}}}}}`},
+		{
+			lineOf(), `{"$ref":"#/$defs/p","$defs":{"p":` + person + `,"unused":true}}`,
+			[]string{"/age"},
+			`"type":"object","$ref":"#/$defs/p","properties":{"age":true},"additionalProperties":false,"$defs":{"p":{"type":"object","required":["age"],"properties":{"age":{"type":"integer"}}}}}`,
+		},
 		{lineOf(), `{"$ref":"#/$defs/p","$defs":{"p":` + person + `}}`, []string{""}, `"$ref":"#/$defs/p","$defs":{"p":` + person + `}}`},
-		{lineOf(), `{"type":"object","properties":{"v":{"type":"integer"},"next":{"$ref":"#"}},"additionalProperties":false}`, []string{""},
-			`"type":"object","properties":{"v":{"type":"integer"},"next":{"$ref":"#"}},"additionalProperties":false}`},
-		{lineOf(), `{"type":"object","properties":{"v":{"type":"integer"},"next":{"$ref":"#"}},"additionalProperties":false}`, []string{"/next/v", "/v"},
+		{
+			lineOf(), `{"type":"object","properties":{"v":{"type":"integer"},"next":{"$ref":"#"}},"additionalProperties":false}`,
+			[]string{""},
+			`"type":"object","properties":{"v":{"type":"integer"},"next":{"$ref":"#"}},"additionalProperties":false}`,
+		},
+		{
+			lineOf(), `{"type":"object","properties":{"v":{"type":"integer"},"next":{"$ref":"#"}},"additionalProperties":false}`,
+			[]string{"/next/v", "/v"},
 			`"type":"object","properties":{"v":{"type":"integer"},"next":{"type":"object","$ref":"#/$defs/s","properties":{"v":true},"additionalProperties":false}},"additionalProperties":false,` +
-				`"$defs":{"s":{"type":"object","properties":{"v":{"type":"integer"}}}}}`},
-		{lineOf(), `{"type":"array","maxItems":1,"prefixItems":[` + person + `],"unevaluatedItems":false}`, []string{"/*/name"},
-			`"type":"array","maxItems":1,"prefixItems":[{"type":"object","required":["name"],"properties":{"name":{"type":"string"}},"additionalProperties":false}],"items":false}`},
-		{lineOf(), `{"type":"array","maxItems":2,"allOf":[{"prefixItems":[` + person + `]}],"unevaluatedItems":false}`, []string{"/*/name"},
-			`"type":"array","maxItems":2,"allOf":[{"prefixItems":[{"type":"object","required":["name"],"properties":{"name":{"type":"string"}},"additionalProperties":false}]}]}`},
-		{lineOf(), `{"type":["array","object"],"items":false,"minItems":1,"properties":{"a":{"const":1}},"additionalProperties":false}`, []string{"/a"},
-			`"type":["array","object"],"properties":{"a":{"const":1}},"additionalProperties":false,"maxItems":0}`},
+				`"$defs":{"s":{"type":"object","properties":{"v":{"type":"integer"}}}}}`,
+		},
+		{
+			lineOf(), `{"type":"array","maxItems":1,"prefixItems":[` + person + `],"unevaluatedItems":false}`,
+			[]string{"/*/name"},
+			`"type":"array","maxItems":1,"prefixItems":[{"type":"object","required":["name"],"properties":{"name":{"type":"string"}},"additionalProperties":false}],"items":false}`,
+		},
+		{
+			lineOf(), `{"type":"array","maxItems":2,"allOf":[{"prefixItems":[` + person + `]}],"unevaluatedItems":false}`,
+			[]string{"/*/name"},
+			`"type":"array","maxItems":2,"allOf":[{"prefixItems":[{"type":"object","required":["name"],"properties":{"name":{"type":"string"}},"additionalProperties":false}]}]}`,
+		},
+		{
+			lineOf(), `{"type":["array","object"],"items":false,"minItems":1,"properties":{"a":{"const":1}},"additionalProperties":false}`,
+			[]string{"/a"},
+			`"type":["array","object"],"properties":{"a":{"const":1}},"additionalProperties":false,"maxItems":0}`,
+		},
 		{lineOf(), `false`, []string{""}, `"not":{}}`},
 	} {
 		if got, want := newPromise(t, row.schema, row.fields...).text, head+row.want; got != want {
@@ -156,7 +195,9 @@ func TestAgentSchemaOfText(t *testing.T) {
 			},
 			AgentFields: fields,
 			TextFields: []contract.TextField{
-				{At: strictjson.Pointer{"t"}, MaxChars: 500}, {At: strictjson.Pointer{"u"}, MaxChars: 40}, {At: strictjson.Pointer{"v"}, MaxChars: 50},
+				{At: strictjson.Pointer{"t"}, MaxChars: 500},
+				{At: strictjson.Pointer{"u"}, MaxChars: 40},
+				{At: strictjson.Pointer{"v"}, MaxChars: 50},
 				{At: strictjson.Pointer{"w", strictjson.EveryElement}, MaxChars: 9},
 			},
 		}}
@@ -165,6 +206,40 @@ func TestAgentSchemaOfText(t *testing.T) {
 		if err != nil || string(got) != want {
 			t.Errorf("%s, %v", got, err)
 		}
+	}
+}
+
+// A list that has a limit of its own is not longer than that, reduced or not.
+func TestAgentSchemaOfLimitedList(t *testing.T) {
+	const item = `{"type":"object","properties":{"a":{"type":"null"},"b":{"type":"null"}},"additionalProperties":false}`
+	for _, row := range []struct {
+		line                int
+		array, field, wants string
+	}{
+		{lineOf(), `"type":"array","items":` + item, "/l/*/a", `"maxItems":20}`},
+		{lineOf(), `"type":"array","items":` + item, "/l", `"maxItems":20}`},
+		{lineOf(), `"type":"array","maxItems":30,"items":` + item, "/l/*/a", `"maxItems":20,"items"`},
+		{lineOf(), `"type":"array","maxItems":30,"items":` + item, "", `"maxItems":20,"items"`},
+		{lineOf(), `"type":"array","maxItems":10,"items":` + item, "/l/*", `"maxItems":10,"items"`},
+	} {
+		text := `{"type":"object","properties":{"l":{` + row.array + `}},"additionalProperties":false}`
+		at, err := strictjson.ParsePointer(row.field)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := contract.Contract{Result: contract.Result{
+			Schema: &contract.Schema{
+				File: "s.json", Files: map[string][]byte{"s.json": []byte(text)},
+				Roots: map[string]strictjson.Value{"s.json": parseValue(t, text)},
+			},
+			AgentFields: []strictjson.Pointer{at},
+			MaxList:     &contract.ListLimit{At: strictjson.Pointer{"l"}, Items: 20, Cut: true},
+		}}
+		got, err := c.AgentSchema()
+		if err != nil || !strings.Contains(string(got), row.wants) || strings.Count(string(got), "maxItems") != 1 {
+			t.Errorf("row of line %d: %s, %v", row.line, got, err)
+		}
+		compile(t, string(got))
 	}
 }
 
