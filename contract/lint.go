@@ -118,6 +118,9 @@ func (l *loader) lintFolders() {
 	}
 }
 
+// nobody stands in results for the name of a tool that no contract has.
+const nobody = "unknown"
+
 // lintNames sees that every name means one tool.
 func (l *loader) lintNames() {
 	owner := make(map[string]string) // by name: the tool that it means
@@ -127,6 +130,9 @@ func (l *loader) lintNames() {
 		}
 	}
 	for _, d := range l.drafts {
+		if d.contract.Tool == nobody {
+			l.faultOn(d, "tool", "name it otherwise", "results of tools that no contract has are named %s", nobody)
+		}
 		for i, alias := range d.contract.Aliases {
 			key := indexed("aliases", i)
 			switch tool, taken := owner[alias]; {

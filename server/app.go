@@ -156,6 +156,7 @@ func (a *App) Run(ctx context.Context) (err error) {
 	if a.cfg.InsecurePlaintext {
 		log.Warn("plaintext without identity: whoever reaches the port may call", "listen", rpcListener.Addr().String())
 	}
+	log.Info("originals are not kept by this version: records hold sizes and digests, whatever retention says")
 	log.Info("serving", "grpc", rpcListener.Addr().String(), "ops", opsListener.Addr().String(), "contracts_digest", a.set.Digest())
 	if _, err := fmt.Fprintf(a.deps.Ready, "ready grpc=%s ops=%s\n", rpcListener.Addr(), opsListener.Addr()); err != nil {
 		return fmt.Errorf("saying ready: %w", err)
