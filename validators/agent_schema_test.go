@@ -2,7 +2,6 @@ package validators_test
 
 import (
 	"context"
-	"math/rand/v2"
 	"os"
 	"runtime"
 	"strings"
@@ -298,4 +297,3 @@ func TestAgentSchemaOfShipped(t *testing.T) {
 		t.Errorf("%d accepted cases", accepted)
 	}
 }
-
