@@ -27,6 +27,8 @@ func Decide(set *Set, r Request) Decision {
 	}
 	if granted {
 		d.grants()
+	} else {
+		d.unread = slices.ContainsFunc(d.scopes, func(c scoped) bool { return len(c.malformed) > 0 })
 	}
 	for i := range r.Tool.Requires {
 		d.require(&r.Tool.Requires[i], "")
@@ -44,10 +46,10 @@ type decider struct {
 	set    *Set
 	r      *Request
 	scopes []scoped
-	room   [2]scoped
 	marks  []bool // scratch of covers
 
 	denied   bool
+	unread   bool // a scoped argument is malformed, and no grant is there to say so
 	awaits   bool // some rule asks for an approval that has not come
 	approval []string
 	out      Decision
@@ -61,9 +63,9 @@ func (d *decider) refuse(r Reason) {
 
 func (d *decider) readScopes() {
 	room := MaxScopeValues
-	d.scopes = d.room[:0]
-	for i := range d.r.Tool.Scopes {
-		d.scopes = append(d.scopes, read(&d.r.Tool.Scopes[i], d.r.Arguments, &room))
+	d.scopes = make([]scoped, len(d.r.Tool.Scopes))
+	for i := range d.scopes {
+		d.scopes[i].read(&d.r.Tool.Scopes[i], d.r.Arguments, &room)
 	}
 }
 

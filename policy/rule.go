@@ -24,7 +24,8 @@ type Rule struct {
 	Evidence []EvidenceRule
 	// When says which calls are meant, in CEL over call{tool, arguments, principal},
 	// evidence, session{sources} and now; "" means all. Arguments are in canonical form
-	// where a scope has one, evidence is a list of {tool, version, data, observed_at} that
+	// where a scope has one (a condition on a call whose scoped arguments have none has no
+	// answer), evidence is a list of {tool, version, data, observed_at} that
 	// holds what is newest of its kind and judged under a current contract, sources a
 	// list of {tool, trust}. Who calls chooses which evidence is presented: a rule that
 	// forbids because there is some is passed by not presenting it.
@@ -63,6 +64,7 @@ type rule struct {
 	evidence []EvidenceRule
 	when     *condition.Program // nil: always
 	sources  bool               // when reads session.sources
+	call     bool               // when reads the call
 }
 
 // Compile checks and compiles rules. tools has every name and alias of every tool of
@@ -158,13 +160,18 @@ func (r *Rule) compile(arguments *condition.Shape) (*rule, *Fault) {
 		return nil, fault
 	}
 	c.when = program
-	// What does not compile without the session reads it; there is nothing else in it.
-	_, err = condition.Compile(r.When, variables[:len(variables)-1]...)
-	c.sources = err != nil
+	// What does not compile without a variable reads it.
+	without := func(name string) bool {
+		_, err := condition.Compile(r.When, slices.DeleteFunc(slices.Clone(variables), func(v condition.Variable) bool {
+			return v.Name == name
+		})...)
+		return err != nil
+	}
+	c.sources, c.call = without("session"), without("call")
 	return c, nil
 }
 
-// ruleVariables are what a condition may speak of; the session is the last.
+// ruleVariables are what a condition may speak of. The session is its sources.
 func ruleVariables(arguments *condition.Shape) []condition.Variable {
 	return []condition.Variable{
 		{Name: "call", Shape: condition.Record(map[string]*condition.Shape{
@@ -219,7 +226,7 @@ func (s *Set) rules(t *Tool) []*rule {
 func (d *decider) apply(rules []*rule) {
 	var inputs map[string]condition.Input
 	for _, r := range rules {
-		if r.sources && !d.r.Sources.Known {
+		if r.sources && !d.r.Sources.Known || r.call && d.unread {
 			d.refuse(Reason{Code: ConditionError, Policy: r.name})
 			continue
 		}

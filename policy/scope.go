@@ -9,7 +9,7 @@ import (
 // MaxScopeValues is how many values the scopes of one call may hold together, arrays
 // flattened. A call with more is out of scope: every value is compared with every value
 // of every grant.
-const MaxScopeValues = 512
+const MaxScopeValues = 256
 
 // ScopeType is what stands in the arguments of a scope, by its name in contracts. The
 // package doc defines the types; any other name makes every value malformed.
@@ -46,6 +46,9 @@ type kind[V, P any] struct {
 	value   func(v strictjson.Value) (V, bool)
 	pattern func(s string) (P, bool)
 	covers  func(p *P, v *V) bool
+	// differ reports, without reading it, that a grant's value does not cover v whatever
+	// its canonical form is. It saves time and decides nothing; nil never does.
+	differ func(s string, v *V) bool
 	// text is the canonical form as conditions see it; nil means as it stands.
 	text func(v *V) string
 }
@@ -62,9 +65,10 @@ type subjects interface {
 }
 
 type values[V, P any] struct {
-	kind *kind[V, P]
-	list []V
-	room [2]V // calls seldom have more
+	kind    *kind[V, P]
+	list    []V
+	room    [2]V // calls seldom have more
+	pattern P    // the grant's value that is being compared; here, so that none is allocated
 }
 
 func collect[V, P any](k *kind[V, P]) subjects {
@@ -108,12 +112,15 @@ func (s *values[V, P]) cover(grant []string, covered []bool) bool {
 		if left == 0 {
 			break
 		}
-		p, ok := s.kind.pattern(g)
-		if !ok {
+		if s.kind.differ != nil && len(s.list) == 1 && s.kind.differ(g, &s.list[0]) {
+			continue
+		}
+		var ok bool
+		if s.pattern, ok = s.kind.pattern(g); !ok {
 			continue
 		}
 		for i := range s.list {
-			if !covered[i] && s.kind.covers(&p, &s.list[i]) {
+			if !covered[i] && s.kind.covers(&s.pattern, &s.list[i]) {
 				covered[i] = true
 				left--
 			}
@@ -147,17 +154,24 @@ type scoped struct {
 	// Of each subject: its value, and which of scope.At led there.
 	raw []strictjson.Value
 	at  []int
+
+	rawRoom [2]strictjson.Value
+	atRoom  [2]int
 	// Pointers, as indexes of scope.At, under which something is malformed.
 	malformed []int
 }
 
 // read finds the values of a scope; room is how many more the call may have.
-func read(s *Scope, arguments strictjson.Value, room *int) scoped {
-	c := scoped{scope: s, subjects: newSubjects(s.Type)}
+func (c *scoped) read(s *Scope, arguments strictjson.Value, room *int) {
+	c.scope, c.subjects = s, newSubjects(s.Type)
+	c.raw, c.at = c.rawRoom[:0], c.atRoom[:0]
 	for i, p := range s.At {
-		arguments.All(p, func(v strictjson.Value) bool { return c.take(i, v, room) })
+		if slices.Contains(p, strictjson.EveryElement) {
+			arguments.All(p, func(v strictjson.Value) bool { return c.take(i, v, room) })
+		} else if v := arguments.At(p); v.Exists() {
+			c.take(i, v, room)
+		}
 	}
-	return c
 }
 
 // take adds a value, or the elements of an array. It returns false, which ends the walk

@@ -16,7 +16,10 @@ var emailKind = kind[mailbox, mailbox]{
 	value:   fromText(parseAddress),
 	pattern: parseMailbox,
 	covers: func(p, v *mailbox) bool {
-		return p.domain == v.domain && (p.local == "" || p.local == v.local)
+		return (p.local == "" || p.local == v.local) && p.domain == v.domain
+	},
+	differ: func(s string, v *mailbox) bool {
+		return s != "" && s[0] != '@' && (len(s) <= len(v.local) || s[:len(v.local)] != v.local)
 	},
 	text: func(v *mailbox) string { return v.local + "@" + v.domain },
 }

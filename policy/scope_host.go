@@ -11,6 +11,7 @@ var hostKind = kind[string, string]{
 	value:   fromText(parseHost),
 	pattern: parseHost,
 	covers:  func(p, v *string) bool { return *p == *v },
+	differ:  func(s string, v *string) bool { return len(s) < len(*v) || len(s) > len(*v)+1 },
 	text:    func(v *string) string { return *v },
 }
 
@@ -44,7 +45,7 @@ func parseName(s string) (string, bool) {
 			if !isLabel(label) {
 				return "", false
 			}
-			ace = ace || len(label) >= 4 && strings.EqualFold(label[:4], "xn--")
+			ace = ace || len(label) >= 4 && label[3] == '-' && strings.EqualFold(label[:4], "xn--")
 			start = i + 1
 			continue
 		}
@@ -78,9 +79,16 @@ func isLabel(s string) bool {
 func isNumeral(label string) bool {
 	hex := len(label) >= 2 && label[0] == '0' && label[1]|0x20 == 'x'
 	if hex {
-		return strings.Trim(label[2:], "0123456789abcdefABCDEF") == ""
+		label = label[2:]
 	}
-	return strings.Trim(label, "0123456789") == ""
+	for i := range len(label) {
+		if c := label[i]; c < '0' || c > '9' {
+			if _, ok := hexDigit(c); !hex || !ok {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // isIPv4 reads every notation of inet_aton(3): up to four numbers, each decimal, octal

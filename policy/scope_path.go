@@ -19,6 +19,7 @@ var pathKind = kind[filePath, filePath]{
 	value:   fromText(parsePath),
 	pattern: parsePath,
 	covers:  coversPath,
+	differ:  func(s string, v *filePath) bool { return !strings.HasPrefix(v.text, strings.TrimSuffix(s, "/")) },
 }
 
 func coversPath(p, v *filePath) bool {
