@@ -85,7 +85,7 @@ func isScheme(s string) bool {
 
 // authority reads host and port. User information has no place here: an "@" is in no
 // host name.
-func (u *location) authority(s string) bool {
+func (v *location) authority(s string) bool {
 	host, port, ok := s, "", true
 	if strings.HasPrefix(s, "[") {
 		end := strings.IndexByte(s, ']')
@@ -93,12 +93,12 @@ func (u *location) authority(s string) bool {
 			return false
 		}
 		host, port = s[:end+1], s[end+1:]
-		u.host = host
+		v.host = host
 	} else {
 		if i := strings.IndexByte(s, ':'); i >= 0 {
 			host, port = s[:i], s[i:]
 		}
-		u.host, ok = parseName(host)
+		v.host, ok = parseName(host)
 	}
 	if !ok || port == "" {
 		return ok
@@ -107,8 +107,8 @@ func (u *location) authority(s string) bool {
 	if s[len(host)] != ':' || !isPort(port) {
 		return false
 	}
-	if port != defaultPort(u.scheme) {
-		u.port = port
+	if port != defaultPort(v.scheme) {
+		v.port = port
 	}
 	return true
 }
