@@ -170,6 +170,12 @@ func TestDecide(t *testing.T) {
 			r.Evidence[0].ObservedAt = time.Time{}
 			r.Tool.Requires[0].MaxAge = 0
 		}, Allow, []Code{Granted}},
+		{"age unknown, no limit, no time", func(r request) {
+			r.Evidence[0].ObservedAt = time.Time{}
+			r.Tool.Requires[0].MaxAge = 0
+			r.Now = time.Time{}
+		}, Deny, []Code{GrantExpired, EvidenceStale}},
+		{"negative skew", func(r request) { r.Evidence[0].ObservedAt = now; r.Skew = -time.Second }, Allow, []Code{Granted}},
 		{"negative limit of age", func(r request) { r.Tool.Requires[0].MaxAge = -1; r.Evidence[0].ObservedAt = now }, Deny, []Code{EvidenceStale}},
 		{"a no that nobody asked for", func(r request) { r.Approval = ApprovalRefused }, Deny, []Code{RefusedByPerson}},
 		{"a yes that nobody asked for", func(r request) { r.Approval = Approved }, Allow, []Code{Granted}},
@@ -289,6 +295,7 @@ func TestFlattening(t *testing.T) {
 	}{
 		{"text", `{"to":"ana@example.test"}`, Allow},
 		{"list", `{"to":["ana@example.test","bob@example.test"]}`, Allow},
+		{"each by its own value", `{"to":["zoe@other.test","ana@example.test"],"cc":"kim@other.test"}`, Allow},
 		{"lists in lists", `{"to":[["ana@example.test"],[],[[["bob@example.test"]]]]}`, Allow},
 		{"one of many outside", `{"to":["ana@example.test","bob@example.test","x@evil.test"]}`, Deny},
 		{"deep outside", `{"to":[["ana@example.test"],[[["x@evil.test"]]]]}`, Deny},
@@ -304,7 +311,7 @@ func TestFlattening(t *testing.T) {
 		t.Run(c.line, func(t *testing.T) {
 			d := Decide(compile(t, nil), Request{
 				Tool: Tool{Name: "mail_send", Scopes: recipients(t)}, Arguments: parse(t, c.arguments), MayGrant: true, Now: now,
-				Grants: []Grant{grant("g", "mail_send", "recipient", "@example.test")},
+				Grants: []Grant{grant("g", "mail_send", "recipient", "kim@other.test", "@example.test", "zoe@other.test")},
 			})
 			if d.Effect != c.want {
 				t.Errorf("%v %+v", d.Effect, d.Reasons)

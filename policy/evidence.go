@@ -120,10 +120,13 @@ func (d *decider) unfit(rule *EvidenceRule, e *Evidence) Code {
 // recent looks at both sides: an observation of tomorrow is no fresher than one of
 // yesterday. Both ends are included.
 func (d *decider) recent(rule *EvidenceRule, e *Evidence) bool {
+	if d.r.Now.IsZero() {
+		return false
+	}
 	if e.ObservedAt.IsZero() {
 		return rule.MaxAge == 0
 	}
-	if d.r.Now.IsZero() || e.ObservedAt.After(d.r.Now.Add(max(d.r.Skew, 0))) {
+	if e.ObservedAt.After(d.r.Now.Add(max(d.r.Skew, 0))) {
 		return false
 	}
 	return rule.MaxAge == 0 || !e.ObservedAt.Before(d.r.Now.Add(-rule.MaxAge))

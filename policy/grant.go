@@ -8,9 +8,8 @@ import (
 
 // grants finds the grants that cover the call, each alone, or says why none does.
 func (d *decider) grants() {
-	whole := true
 	for i := range d.scopes {
-		whole = d.presentable(&d.scopes[i]) && whole
+		d.present(&d.scopes[i])
 	}
 	var candidates int
 	var fits []*Grant
@@ -20,7 +19,7 @@ func (d *decider) grants() {
 			continue
 		}
 		candidates++
-		if whole && d.live(g) == "" && d.covers(g) {
+		if d.live(g) == "" && d.covers(g) {
 			fits = append(fits, g)
 		}
 	}
@@ -51,23 +50,20 @@ func (d *decider) live(g *Grant) Code {
 	return ""
 }
 
-// presentable reports whether a scope's values could be covered at all.
-func (d *decider) presentable(c *scoped) bool {
+// present refuses what no grant could cover: malformed values, and none at all where
+// there must be one.
+func (d *decider) present(c *scoped) {
 	for _, i := range c.malformed {
 		d.refuse(Reason{Code: OutOfScope, Scope: c.scope.Name, Argument: c.scope.At[i].String()})
 	}
-	if len(c.malformed) > 0 {
-		return false
-	}
-	if c.count() > 0 || c.scope.Optional {
-		return true
+	if len(c.malformed) > 0 || c.count() > 0 || c.scope.Optional {
+		return
 	}
 	r := Reason{Code: OutOfScope, Scope: c.scope.Name}
 	if len(c.scope.At) > 0 {
 		r.Argument = c.scope.At[0].String()
 	}
 	d.refuse(r)
-	return false
 }
 
 func (d *decider) covers(g *Grant) bool {
@@ -80,11 +76,11 @@ func (d *decider) covers(g *Grant) bool {
 }
 
 // coversScope also returns which values are covered, for as long as nothing else is
-// compared.
+// compared. It speaks of values that are there and well-formed; see present.
 func (d *decider) coversScope(g *Grant, c *scoped) (covered []bool, ok bool) {
 	n := c.count()
 	if n == 0 {
-		return nil, c.scope.Optional && len(c.malformed) == 0
+		return nil, true
 	}
 	if cap(d.marks) < n {
 		d.marks = make([]bool, max(n, 8))

@@ -113,6 +113,10 @@ func TestRules(t *testing.T) {
 			r.Tool = Tool{Name: "deploy", ReadOnly: true, Scopes: recipients(t)}
 			r.Arguments = parse(t, `{"to":["y@EVIL.test"]}`)
 		}, Deny, []Code{Forbidden}},
+		{"reading a url that needs no grant", Rule{Forbid: true, When: `call.arguments.environment != "https://example.test/"`}, func(r *Request) {
+			r.Tool = Tool{Name: "deploy", ReadOnly: true, Scopes: []Scope{{Name: "url", Type: URL, At: at(t, "/environment")}}}
+			r.Arguments = parse(t, `{"environment":"https://EXAMPLE.test:443"}`)
+		}, Allow, []Code{OnlyReads}},
 		{"an argument that has no form and is not read", Rule{Forbid: true, When: `now < timestamp("2000-01-01T00:00:00Z")`}, func(r *Request) {
 			r.Tool = Tool{Name: "deploy", ReadOnly: true, Scopes: recipients(t)}
 			r.Arguments = parse(t, `{"to":["y@evil.test."]}`)
@@ -126,6 +130,9 @@ func TestRules(t *testing.T) {
 			}
 			d := Decide(set, r)
 			wants(t, d, c.effect, c.codes...)
+			if d.Obligations != nil {
+				t.Errorf("obligations %v without a grant for a url or path", d.Obligations)
+			}
 			if c.effect == NeedsApproval && len(d.Grants) == 0 && !r.Tool.ReadOnly {
 				t.Error("the challenge would not know the grant")
 			}
@@ -133,20 +140,26 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// All rules are evaluated, in the order of their names, and one that is found under two
+// All rules are evaluated, in the order of their names (approvals come last), and one that is found under two
 // names of a tool speaks once.
 func TestRulesAreComplete(t *testing.T) {
 	rules := []Rule{
+		{Name: "e", Tools: []string{"a"}, Forbid: true},
 		{Name: "d", Tools: []string{"a"}, Approval: true},
 		{Name: "c", Tools: []string{"b", "a"}, Forbid: true},
 		{Name: "b", Tools: []string{"b"}, Forbid: true, When: `call.arguments.x == 1`},
 		{Name: "a", Tools: []string{"a"}, Forbid: true, When: `false`},
 	}
-	want := []Reason{{Code: ConditionError, Policy: "b"}, {Code: Forbidden, Policy: "c"}, {Code: NeedsPerson, Policy: "d"}}
+	want := []Reason{{Code: ConditionError, Policy: "b"}, {Code: Forbidden, Policy: "c"}, {Code: Forbidden, Policy: "e"}, {Code: NeedsPerson, Policy: "d"}}
 	r := Request{Tool: Tool{Name: "a", Aliases: []string{"b"}, ReadOnly: true}, Arguments: parse(t, `{}`), Now: now}
 	for range 2 {
 		if got := Decide(compile(t, rules, "a", "b"), r).Reasons; !slices.Equal(got, want) {
 			t.Errorf("got %+v, want %+v", got, want)
+		}
+		plain := r
+		plain.Tool.Aliases = nil
+		if got := Decide(compile(t, rules, "a", "b"), plain).Reasons; !slices.Equal(got, want[1:]) {
+			t.Errorf("without the alias: got %+v, want %+v", got, want[1:])
 		}
 		slices.Reverse(rules)
 	}
