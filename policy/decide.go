@@ -11,7 +11,7 @@ import (
 // the same decision. A set that [Compile] did not make denies: nobody knows what it
 // would have forbidden. Safe for concurrent use.
 func Decide(set *Set, r Request) Decision {
-	d := decider{set: set, r: &r}
+	d := decider{set: set, r: r} // a copy, so that the request stays on the stack
 	if r.Tool.Name == "" {
 		d.refuse(Reason{Code: UnknownTool})
 		return d.conclude()
@@ -44,7 +44,7 @@ func Decide(set *Set, r Request) Decision {
 // decider is one decision in the making.
 type decider struct {
 	set    *Set
-	r      *Request
+	r      Request
 	scopes []scoped
 	marks  []bool // scratch of covers
 
