@@ -191,7 +191,10 @@ func TestExpectations(t *testing.T) {
 		{receiptExpect(now), func(s string, e any) error { _, err := w.keys.VerifyReceipt(s, e.(receipt.ReceiptExpect)); return err }},
 		{receiptExpect(now), func(s string, e any) error { _, err := w.keys.VerifyReceipt(s, e.(receipt.ReceiptExpect)); return err }},
 		{permitExpect(now), func(s string, e any) error { _, err := w.keys.VerifyPermit(s, e.(receipt.PermitExpect)); return err }},
-		{challengeExpect(now), func(s string, e any) error { _, err := w.keys.VerifyChallenge(s, e.(receipt.ChallengeExpect)); return err }},
+		{challengeExpect(now), func(s string, e any) error {
+			_, err := w.keys.VerifyChallenge(s, e.(receipt.ChallengeExpect))
+			return err
+		}},
 		{approvalExpect(now), func(s string, e any) error { _, err := w.approvers.Verify(s, e.(receipt.ApprovalExpect)); return err }},
 		{grantExpect(now), func(s string, e any) error { _, err := w.issuers.Verify(s, e.(receipt.GrantExpect)); return err }},
 		{grantExpect(now), func(s string, e any) error { _, err := w.issuers.Verify(s, e.(receipt.GrantExpect)); return err }},
