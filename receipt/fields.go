@@ -1,7 +1,6 @@
 package receipt
 
 import (
-	"encoding/hex"
 	"strconv"
 	"strings"
 	"time"
@@ -71,14 +70,14 @@ func readObject(raw []byte, fields []field) (Reason, string) {
 	var seen uint64
 	place := ""
 	others := len(fields) > 0 && fields[len(fields)-1].name == anyOther
-	ok := members(raw, func(name string, text []byte) bool {
+	ok := members(raw, func(name, text []byte) bool {
 		for i, f := range fields {
-			if f.name != name {
+			if f.name != string(name) || f.name == anyOther {
 				continue
 			}
 			seen |= 1 << i
 			if !f.value.read(text) || f.value.empty() && f.must != always {
-				place = name
+				place = f.name
 				return false
 			}
 			return true
@@ -135,11 +134,12 @@ func (v *digest) read(raw []byte) bool {
 }
 
 func (v *digest) isSHA256() bool {
-	if len(*v) != 64 || strings.ToLower(string(*v)) != string(*v) {
-		return false
+	for i := range len(*v) {
+		if c := (*v)[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
 	}
-	_, err := hex.DecodeString(string(*v))
-	return err == nil
+	return len(*v) == 64
 }
 
 // date is a NumericDate (RFC 7519 section 2) in whole seconds.

@@ -1,6 +1,7 @@
 package receipt
 
 import (
+	"bytes"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -29,9 +30,9 @@ func wellFormed(src []byte) bool {
 }
 
 // members calls yield for every member of the object that src is, in order, with the
-// name unescaped and the text of the value. It returns false where src is not one
-// object, or yield does.
-func members(src []byte, yield func(name string, value []byte) bool) bool {
+// name unescaped and the text of the value; both may be part of src. It returns false
+// where src is not one object, or yield does.
+func members(src []byte, yield func(name, value []byte) bool) bool {
 	s := scanner{src: src}
 	s.space()
 	if !s.object(yield) {
@@ -99,7 +100,7 @@ func (s *scanner) word(w string) bool {
 	return true
 }
 
-func (s *scanner) object(yield func(string, []byte) bool) bool {
+func (s *scanner) object(yield func(name, value []byte) bool) bool {
 	if !s.take('{') || s.depth >= maxDepth {
 		return false
 	}
@@ -158,42 +159,40 @@ func (s *scanner) array(yield func([]byte) bool) bool {
 
 // names remembers the names of one object: a list while there are few, then a map.
 type names struct {
-	few  [24]string
+	few  [24][]byte
 	n    int
 	many map[string]struct{}
 }
 
 // add reports whether the name is new.
-func (k *names) add(name string) bool {
-	if k.many != nil {
-		if _, dup := k.many[name]; dup {
-			return false
+func (k *names) add(name []byte) bool {
+	if k.many == nil {
+		for _, other := range k.few[:k.n] {
+			if bytes.Equal(other, name) {
+				return false
+			}
 		}
-		k.many[name] = struct{}{}
-		return true
-	}
-	for _, other := range k.few[:k.n] {
-		if other == name {
-			return false
+		if k.n < len(k.few) {
+			k.few[k.n] = name
+			k.n++
+			return true
+		}
+		k.many = make(map[string]struct{}, 2*len(k.few))
+		for _, other := range k.few {
+			k.many[string(other)] = struct{}{}
 		}
 	}
-	if k.n < len(k.few) {
-		k.few[k.n] = name
-		k.n++
-		return true
+	if _, dup := k.many[string(name)]; dup {
+		return false
 	}
-	k.many = make(map[string]struct{}, 2*len(k.few))
-	for _, other := range k.few {
-		k.many[other] = struct{}{}
-	}
-	k.many[name] = struct{}{}
+	k.many[string(name)] = struct{}{}
 	return true
 }
 
-// text reads a string and returns it unescaped.
-func (s *scanner) text() (string, bool) {
+// text reads a string and returns it unescaped: a part of src where nothing is escaped.
+func (s *scanner) text() ([]byte, bool) {
 	if !s.take('"') {
-		return "", false
+		return nil, false
 	}
 	from := s.at
 	var out []byte // nil until the first escape
@@ -202,18 +201,17 @@ func (s *scanner) text() (string, bool) {
 		case c == '"':
 			raw := s.src[from:s.at]
 			s.at++
-			if out == nil {
-				return string(raw), utf8.Valid(raw)
+			if out != nil {
+				raw = append(out, raw...)
 			}
-			out = append(out, raw...)
-			return string(out), utf8.Valid(out)
+			return raw, utf8.Valid(raw)
 		case c < 0x20:
-			return "", false
+			return nil, false
 		case c == '\\':
 			out = append(out, s.src[from:s.at]...)
 			r, ok := s.escape()
 			if !ok {
-				return "", false
+				return nil, false
 			}
 			out = utf8.AppendRune(out, r)
 			from = s.at
@@ -221,7 +219,7 @@ func (s *scanner) text() (string, bool) {
 			s.at++
 		}
 	}
-	return "", false
+	return nil, false
 }
 
 // escape reads an escape sequence, a pair of surrogates included.
@@ -311,7 +309,7 @@ func (s *scanner) digits() bool {
 func readText(raw []byte) (string, bool) {
 	s := scanner{src: raw}
 	text, ok := s.text()
-	return text, ok && s.at == len(raw)
+	return string(text), ok && s.at == len(raw)
 }
 
 // readInt reads a value that is a non-negative integer written with digits only.

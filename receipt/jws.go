@@ -95,11 +95,17 @@ func open(kind Kind, keys *ring, token string, now time.Time) ([]byte, *key, err
 func (r *ring) find(kind Kind, header []byte) (*key, error) {
 	var alg, typ, kid text
 	var refused bool
-	known := map[string]*text{"alg": &alg, "typ": &typ, "kid": &kid}
-	ok := members(header, func(name string, raw []byte) bool {
-		to := known[name]
-		refused = to == nil
-		return !refused && to.read(raw)
+	ok := members(header, func(name, raw []byte) bool {
+		switch string(name) {
+		case "alg":
+			return alg.read(raw)
+		case "typ":
+			return typ.read(raw)
+		case "kid":
+			return kid.read(raw)
+		}
+		refused = true
+		return false
 	})
 	switch {
 	case refused:
