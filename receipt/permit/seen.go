@@ -19,8 +19,8 @@ type Seen struct {
 	expiry expiries
 }
 
-// NewSeen makes a record of at most max ids, at least one. At ten permits a second some
-// 700 are unexpired at a time.
+// NewSeen makes a record of at most max ids; one of none refuses everything. At ten
+// permits a second some 700 are unexpired at a time.
 func NewSeen(max int) *Seen {
 	return &Seen{max: max, ids: make(map[string]struct{})}
 }
