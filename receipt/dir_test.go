@@ -164,6 +164,23 @@ func TestRotationLosesNoToken(t *testing.T) {
 	}
 }
 
+// A shorter overlap later cuts a longer one before; a longer one does not prolong it.
+func TestOverlapsOnlyShrink(t *testing.T) {
+	w := newWorld(t)
+	first := kidOf(t, w.kinds(t)[2].token)
+	for _, row := range []struct{ overlap, end time.Duration }{{2 * time.Hour, 2 * time.Hour}, {3 * time.Hour, 2 * time.Hour}, {time.Hour, time.Hour}} {
+		_, err := w.dir.Rotate(receipt.Permits, now, 0, row.overlap)
+		must(t, err)
+		keys, err := w.dir.List(now)
+		must(t, err)
+		for _, k := range keys {
+			if k.ID == first && !k.NotAfter.Equal(now.Add(row.end)) {
+				t.Errorf("after an overlap of %v the first key ends at %v", row.overlap, k.NotAfter)
+			}
+		}
+	}
+}
+
 // A revoked key is worth nothing at any time, and is not published.
 func TestRevoke(t *testing.T) {
 	w := newWorld(t)
