@@ -1,15 +1,19 @@
 package receipt_test
 
 import (
+	"bytes"
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/asn1"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,7 +42,6 @@ type world struct {
 	approver  *receipt.Signer
 	issuer    *receipt.Signer
 	issuerES  *receipt.Signer
-	esPrivate *ecdsa.PrivateKey
 	jwks      map[string][]byte // the public sets, by who keeps them
 	private   map[string][]byte // the private JWKs
 }
@@ -50,21 +53,63 @@ func newWorld(t testing.TB) *world {
 	}
 	must2(t)(w.dir.Init(now))
 	w.reload(t)
-	for who, to := range map[string]**receipt.Signer{approver: &w.approver, issuer: &w.issuer} {
+	for _, who := range []string{approver, issuer} {
 		private, public, err := receipt.NewSigner(who, now)
 		must(t, err)
 		w.jwks[who], w.private[who] = public, private
-		*to = must2(t)(receipt.ParseSigner(private)).(*receipt.Signer)
 	}
-	w.esPrivate = must2(t)(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)).(*ecdsa.PrivateKey)
-	es := jwkOf(t, w.esPrivate)
-	w.private["es"] = es
-	w.issuerES = must2(t)(receipt.ParseSigner(es)).(*receipt.Signer)
-	public := strings.TrimSuffix(string(w.jwks[issuer]), "]}") + "," + withoutSecret(t, es) + "]}"
-	w.jwks[issuer] = []byte(public)
+	w.private["es"] = jwkOf(t, must2(t)(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)).(*ecdsa.PrivateKey))
+	w.jwks[issuer] = []byte(strings.TrimSuffix(string(w.jwks[issuer]), "]}") + "," + withoutSecret(t, w.private["es"]) + "]}")
+	w.trust(t)
+	return w
+}
+
+// fixedWorld has the same keys in every process, as fuzzing needs, whose workers get
+// their seeds from another one.
+func fixedWorld(t testing.TB) *world {
+	t.Helper()
+	w := &world{
+		dir: receipt.Dir(t.TempDir()), jwks: make(map[string][]byte), private: make(map[string][]byte),
+	}
+	must(t, os.Chmod(string(w.dir), 0o700))
+	file := func(set receipt.Set, jwk string) {
+		must(t, os.WriteFile(filepath.Join(string(w.dir), string(set)+".json"), []byte(`{"keys":[`+jwk+`]}`), 0o600))
+	}
+	file(receipt.ReceiptMACs, `{"kty":"oct","kid":"mac","k":"`+b64([]byte("thirty-two bytes that are no key"))+`"}`)
+	file(receipt.SignedReceipts, fixedKey(1, ""))
+	file(receipt.Permits, fixedKey(2, ""))
+	file(receipt.Challenges, fixedKey(3, ""))
+	w.reload(t)
+	w.private[approver], w.private[issuer] = []byte(fixedKey(4, approver)), []byte(fixedKey(5, issuer))
+	w.private["es"] = jwkOf(t, must2(t)(ecdsa.ParseRawPrivateKey(elliptic.P256(), bytes.Repeat([]byte{6}, 32))).(*ecdsa.PrivateKey))
+	for _, who := range []string{approver, issuer} {
+		w.jwks[who] = []byte(`{"keys":[` + withoutSecret(t, w.private[who]) + `]}`)
+	}
+	w.jwks[issuer] = []byte(strings.TrimSuffix(string(w.jwks[issuer]), "]}") + "," + withoutSecret(t, w.private["es"]) + "]}")
+	w.trust(t)
+	return w
+}
+
+// fixedKey is a private Ed25519 JWK made of one byte.
+func fixedKey(seed byte, owner string) string {
+	private := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, 32))
+	x := b64(private[32:])
+	print := sha256.Sum256([]byte(`{"crv":"Ed25519","kty":"OKP","x":"` + x + `"}`))
+	jwk := `{"kty":"OKP","crv":"Ed25519","kid":"` + b64(print[:]) + `","x":"` + x + `","d":"` + b64(private.Seed()) + `"`
+	if owner != "" {
+		jwk += `,"owner":"` + owner + `"`
+	}
+	return jwk + "}"
+}
+
+// trust reads the keys of those outside.
+func (w *world) trust(t testing.TB) {
+	t.Helper()
+	w.approver = must2(t)(receipt.ParseSigner(w.private[approver])).(*receipt.Signer)
+	w.issuer = must2(t)(receipt.ParseSigner(w.private[issuer])).(*receipt.Signer)
+	w.issuerES = must2(t)(receipt.ParseSigner(w.private["es"])).(*receipt.Signer)
 	w.approvers = must2(t)(receipt.ParseApprovers(w.jwks[approver])).(*receipt.Approvers)
 	w.issuers = must2(t)(receipt.ParseIssuers(map[string][]byte{issuer: w.jwks[issuer]})).(*receipt.Issuers)
-	return w
 }
 
 func (w *world) reload(t testing.TB) {
@@ -229,11 +274,13 @@ func forge(t testing.TB, header, claims, jwk string) string {
 	case "EC":
 		private := must2(t)(ecdsa.ParseRawPrivateKey(elliptic.P256(), decode(k.D))).(*ecdsa.PrivateKey)
 		sum := sha256.Sum256([]byte(input))
-		r, s, err := ecdsa.Sign(rand.Reader, private, sum[:])
+		der := must2(t)(private.Sign(nil, sum[:], crypto.SHA256)).([]byte) // without randomness (RFC 6979)
+		var point struct{ R, S *big.Int }
+		_, err := asn1.Unmarshal(der, &point)
 		must(t, err)
 		signature = make([]byte, 64)
-		r.FillBytes(signature[:32])
-		s.FillBytes(signature[32:])
+		point.R.FillBytes(signature[:32])
+		point.S.FillBytes(signature[32:])
 	}
 	return input + "." + b64(signature)
 }

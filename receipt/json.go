@@ -312,10 +312,10 @@ func readText(raw []byte) (string, bool) {
 	return string(text), ok && s.at == len(raw)
 }
 
-// readInt reads a value that is a non-negative integer written with digits only.
+// readInt reads a JSON value that is a non-negative integer written with digits only.
 func readInt(raw []byte, limit uint64) (uint64, bool) {
 	s := scanner{src: raw}
-	if !s.digits() || s.at != len(raw) || len(raw) > 1 && raw[0] == '0' {
+	if !s.digits() || s.at != len(raw) {
 		return 0, false
 	}
 	n, err := strconv.ParseUint(string(raw), 10, 64)
