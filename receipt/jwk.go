@@ -108,35 +108,20 @@ func (j *jwk) public() *jwk {
 	return &jwk{kty: j.kty, crv: j.crv, kid: j.kid, alg: j.alg, use: "sig", x: j.x, y: j.y, owner: j.owner}
 }
 
-// generate makes a new key from the system's randomness.
+// generate makes a new key from the system's randomness: a MAC key, or an Ed25519 one.
 func generate(alg algorithm, now time.Time) (*jwk, error) {
 	j := &jwk{alg: text(alg), use: "sig", created: now}
-	switch alg {
-	case hs256:
+	if alg == hs256 {
 		random := make([]byte, 32+16) // 256 bits of key; 128 of name, which says nothing of the key
 		rand.Read(random)
 		j.kty, j.k, j.kid = "oct", random[:32], text(segment.EncodeToString(random[32:]))
 		return j, nil
-	case edDSA:
-		public, private, err := ed25519.GenerateKey(rand.Reader)
-		if err != nil {
-			return nil, err
-		}
-		j.kty, j.crv, j.x, j.d = "OKP", "Ed25519", octets(public), private.Seed()
-	case es256:
-		private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-		if err != nil {
-			return nil, err
-		}
-		point, err := private.PublicKey.Bytes()
-		if err != nil {
-			return nil, err
-		}
-		j.kty, j.crv, j.x, j.y = "EC", "P-256", point[1:33], point[33:]
-		if j.d, err = private.Bytes(); err != nil {
-			return nil, err
-		}
 	}
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	j.kty, j.crv, j.x, j.d = "OKP", "Ed25519", octets(public), private.Seed()
 	j.kid = text(j.thumbprint())
 	return j, nil
 }
