@@ -8,7 +8,8 @@ import (
 
 // lintResultSchema applies the rules for the schema of a payload, and checks what
 // contract.yaml says about its places: agent_fields, text_fields, not_given and the
-// pointers of checks. It answers nothing where there is no schema.
+// pointers of checks. It answers nothing where there is no schema. Agent fields that
+// have an extension below them are rewritten; see leaveOutExtensions.
 //
 // Faults' files are relative to the contract's folder.
 func lintResultSchema(c *Contract) Faults {
@@ -17,6 +18,7 @@ func lintResultSchema(c *Contract) Faults {
 		return nil
 	}
 	l.structure()
+	l.leaveOutExtensions()
 	fields := l.agentFields()
 	l.textFields(fields)
 	l.maxList(fields)
@@ -60,7 +62,7 @@ func (n *fieldNode) grow(token string) *fieldNode {
 func (l *schemaLinter) agentFields() *fieldNode {
 	tree := &fieldNode{}
 	for i, p := range l.c.Result.AgentFields {
-		key := element("result.agent_fields", i)
+		key := l.fieldKey(i)
 		if !l.known(key, p) {
 			continue
 		}
@@ -235,7 +237,7 @@ func (l *schemaLinter) givenHere(field int, s spot) {
 		l.unbounded(s, shortText, "a string", "add maxLength, enum, const, a pattern anchored at both ends, or one of the formats date-time, date, time, uuid")
 	}
 	if !text && !l.cx.holdsAt(s.x, machine) {
-		l.inContract(element("result.agent_fields", field),
+		l.inContract(l.fieldKey(field),
 			"the string at "+shownPointer(s.at.pointer())+" ("+l.places(l.culprits(s.x, machine))+") is neither a machine value nor a declared text field",
 			"declare it in text_fields, or restrict it by enum, const, a format date-time, date, time or uuid, or a pattern ^…$ without white space of at most 64 characters")
 	}
