@@ -110,18 +110,17 @@ func (l *schemaLinter) unknown(key string, p strictjson.Pointer, last *context, 
 	l.inContract(key, what+shownPointer(p[:n+1]), cure)
 }
 
-// textFields checks that each text field is a string that reaches the agent, and
-// marks it in the tree.
+// textFields checks that each text field may be a string, and marks it in the tree. One
+// that reaches no agent is cleaned all the same, before the schema and the checks.
 func (l *schemaLinter) textFields(tree *fieldNode) {
 	for i, f := range l.c.Result.TextFields {
 		key := element("result.text_fields", i)
 		if !l.known(key, f.At) {
 			continue
 		}
-		n, under := tree, tree.field > 0
+		n := tree
 		for _, token := range f.At {
 			n = n.grow(token)
-			under = under || n.field > 0
 		}
 		x, _, _ := l.cx.find(f.At, false)
 		switch {
@@ -129,8 +128,6 @@ func (l *schemaLinter) textFields(tree *fieldNode) {
 			l.inContract(key, "the schema allows no string at "+shownPointer(f.At), "correct the pointer")
 		case n.text > 0:
 			l.inContract(key, "the text field "+shownPointer(f.At)+" is listed twice", "remove one of them")
-		case !under:
-			l.inContract(key, "the text field "+shownPointer(f.At)+" is in no agent field, so it reaches nobody", "add it to agent_fields, or remove it here")
 		}
 		n.text = i + 1
 	}
