@@ -132,7 +132,7 @@ func (a *App) Run(ctx context.Context) (err error) {
 		audit:     &auditService{store: store, caller: a.caller, log: log},
 		health:    h,
 	})
-	ops := newOps(h, log)
+	ops := newOps(h, newMetrics(a.Reloads), log)
 
 	rpcListener, err := listen(ctx, a.cfg.Listen, a.cfg.InsecurePlaintext)
 	if err != nil {

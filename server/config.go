@@ -79,7 +79,7 @@ func (f Field) Key() string { return strings.ReplaceAll(f.Name, "-", "_") }
 func (c *Config) Fields() []Field {
 	fields := []Field{
 		{Name: "listen", Usage: "host:port of gRPC; port 0 picks a free one", Value: textValue{&c.Listen}},
-		{Name: "ops-listen", Usage: "host:port of the HTTP probes /livez and /readyz", Value: textValue{&c.OpsListen}},
+		{Name: "ops-listen", Usage: "host:port of HTTP: /livez, /readyz and /metrics", Value: textValue{&c.OpsListen}},
 		{Name: "contracts", Usage: "directory of contracts", Value: textValue{&c.Contracts}},
 		{Name: "policies", Usage: "directory of policies; empty: none", Value: textValue{&c.Policies}},
 		{Name: "data", Usage: "directory of the embedded store; made if absent", Value: textValue{&c.Data}},

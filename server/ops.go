@@ -9,8 +9,8 @@ import (
 )
 
 // newOps returns the HTTP server of probes: /livez while the process runs, /readyz
-// while calls can be answered, each with lines for people.
-func newOps(h *health, log *slog.Logger) *http.Server {
+// while calls can be answered, each with lines for people, and /metrics.
+func newOps(h *health, metrics http.Handler, log *slog.Logger) *http.Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
 		writeProbe(w, http.StatusOK, "live\n")
@@ -32,6 +32,7 @@ func newOps(h *health, log *slog.Logger) *http.Server {
 		}
 		writeProbe(w, code, lines.String())
 	})
+	mux.Handle("GET /metrics", metrics)
 	return &http.Server{
 		Handler:           mux,
 		ReadHeaderTimeout: 5 * time.Second,

@@ -277,6 +277,11 @@ func TestReloadUnderLoad(t *testing.T) {
 		}
 		before, _ = line["new_digest"].(string)
 	}
+	if code, body := get(t, s.ops+"/metrics"); code != http.StatusOK || !strings.Contains(body, `hallmark_contracts_serving_info{digest="`+last.digest+`"} 1`) ||
+		!strings.Contains(body, fmt.Sprintf("hallmark_contracts_reloads_total{result=\"refused\"} %d", s.app.Reloads().Refused)) ||
+		!strings.Contains(body, "hallmark_contracts_refused_since_timestamp_seconds 0") {
+		t.Errorf("metrics %d\n%s", code, body)
+	}
 	r := s.app.Reloads()
 	if before != last.digest || r.Serving != last.digest || int(r.Done) != len(lines) || r.Done < 20 {
 		t.Errorf("%d lines, the last names %s; %+v", len(lines), before, r)
