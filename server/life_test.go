@@ -185,8 +185,8 @@ func TestHealthFollowsTheStore(t *testing.T) {
 			t.Errorf("step %d: livez %d", i, code)
 		}
 	}
-	if code, _ := get(t, s.ops+"/metrics"); code != http.StatusNotFound {
-		t.Errorf("metrics %d", code)
+	if code, body := get(t, s.ops+"/metrics"); code != http.StatusOK || !strings.Contains(body, "hallmark_contracts_serving_info{") {
+		t.Errorf("metrics %d %q", code, body)
 	}
 }
 
