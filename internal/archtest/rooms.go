@@ -102,6 +102,8 @@ var outside = []struct {
 	{"github.com/jackc/pgx", []string{"audit/postgres"}, "a store is one package"},
 	{"github.com/getkin/kin-openapi", []string{"scaffold"}, "documents of vendors are read where drafts are made, and nowhere near a result"},
 	{"github.com/spf13", []string{"cmd/"}, "flags are the command's"},
+	{"github.com/fsnotify", []string{"server"}, "only the reloader listens to files"},
+	{"github.com/prometheus", []string{"server"}, "the core keeps no metrics"},
 }
 
 // wire names the rooms that speak to the world.
