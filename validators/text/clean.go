@@ -78,23 +78,38 @@ func unifyAndStripTerminal(s string) (out string, sequences int) {
 // settle shortens runs of marks, normalises and strips what is invisible until
 // nothing changes. It ends: after its first pass every single character is
 // normal, so later passes only compose and remove, and a pass that removes
-// nothing leaves a normal text. In practice the second or third is the last.
+// nothing leaves a text that the next would not change. In practice the second
+// or third is the last.
 func settle(s string, form norm.Form) (out string, removed Counts) {
 	if plain(s) {
 		return s, removed
 	}
 	for {
-		var excess int
-		s, excess = shortenMarks(s)
-		s = form.String(s)
+		var excess, inserted int
 		var gone Counts
+		s, excess = shortenMarks(s)
+		s, inserted = normalise(s, form)
 		s, gone = StripInvisible(s)
+		gone.n[kindDefaultIgnorable] -= inserted
 		removed.Add(gone)
 		removed.n[kindExcessMark] += excess
 		if gone.Total() == 0 {
 			return s, removed
 		}
 	}
+}
+
+// normalise is form.String. It also returns how many U+034F package norm put in,
+// which it does between the letters of a very long run of Hangul vowels or
+// finals. They separate what would not compose anyway, and go with the
+// invisible.
+func normalise(s string, form norm.Form) (out string, inserted int) {
+	const joiner = "\u034f"
+	out = form.String(s)
+	if strings.Contains(out, joiner) {
+		inserted = strings.Count(out, joiner) - strings.Count(s, joiner)
+	}
+	return out, inserted
 }
 
 // plain reports whether s is ASCII without control characters, which no step
@@ -107,6 +122,7 @@ func plain(s string) bool {
 // more than maxChars, which more says, the rest is counted and not built. So
 // memory is bounded by the input and one grown piece.
 func settlePieces(s string, size int, profile Profile, maxChars int) (out string, more bool, removed Counts) {
+	s, removed.n[kindExcessMark] = shortenMarks(s)
 	for s != "" && !more {
 		n := pieceEnd(s, size)
 		piece, gone := settle(s[:n], profile.form())
@@ -136,12 +152,21 @@ func pieceEnd(s string, size int) int {
 	for i := size; i > size/2; i-- {
 		if utf8.RuneStart(s[i]) {
 			end = i
-			if r, _ := utf8.DecodeRuneInString(s[i:]); norm.NFKC.PropertiesString(s[i:]).BoundaryBefore() && !Removable(r) && !unicode.IsMark(r) {
+			if standsAlone(s, i) {
 				return i
 			}
 		}
 	}
 	return end
+}
+
+// standsAlone reports whether what precedes offset i and what follows it can be
+// settled apart: nothing composes over it, and no keep-rule looks over it.
+func standsAlone(s string, i int) bool {
+	before, _ := utf8.DecodeLastRuneInString(s[:i])
+	after, _ := utf8.DecodeRuneInString(s[i:])
+	return !Removable(before) && !Removable(after) && !unicode.IsMark(after) && !passesScriptOn(after) &&
+		!skinTone(after) && !isJamo(s[i:]) && norm.NFKC.PropertiesString(s[i:]).BoundaryBefore()
 }
 
 // collapse turns runs of four line feeds or more into three (prose).

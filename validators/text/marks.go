@@ -70,15 +70,14 @@ func shortenRun(e *edit, from int) (end, removed int) {
 	}
 	for i < len(s) {
 		weight, size := markWeight(s[i:])
-		if weight == 0 {
-			if r, _ := utf8.DecodeRuneInString(s[i:]); !Removable(r) {
-				break
-			}
-		}
-		if count+weight > maxMarks && weight > 0 {
+		r, _ := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case weight == 0 && !Removable(r):
+			return i, removed
+		case weight > 0 && count+weight > maxMarks && !isJamo(s[i:]):
 			e.replace(i, i+size, "")
 			removed++
-		} else {
+		default:
 			count += weight
 		}
 		i += size
@@ -87,19 +86,31 @@ func shortenRun(e *edit, from int) (end, removed int) {
 }
 
 // markWeight returns for how many marks the character at the start of s counts,
-// 0 where it is none or invisible, and its length. A character that composes
-// with the one before it (a Hangul vowel) is a mark here as it is in package
-// norm.
+// 0 where it is none or invisible, and its length. Vowels and finals of Hangul
+// count as they do in package norm, but are letters and never cut.
 func markWeight(s string) (weight, size int) {
 	r, size := utf8.DecodeRuneInString(s)
 	if r < 0x300 || Removable(r) {
 		return 0, size
 	}
 	p := norm.NFKD.PropertiesString(s)
-	if p.BoundaryBefore() && !unicode.IsMark(r) {
+	if p.LeadCCC() == 0 && !unicode.IsMark(r) && !isJamo(s) {
 		return 0, size
 	}
 	return max(1, utf8.RuneCount(p.Decomposition())), size
+}
+
+// isJamo reports whether s begins with a vowel or final of Hangul, or a
+// compatibility letter that becomes one.
+func isJamo(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	if r < 0x1161 {
+		return false
+	}
+	if d := norm.NFKD.PropertiesString(s).Decomposition(); len(d) > 0 && (r < 0xAC00 || r > 0xD7A3) {
+		r, _ = utf8.DecodeRune(d)
+	}
+	return r >= 0x1161 && r <= 0x1175 || r >= 0x11A8 && r <= 0x11C2
 }
 
 // trailingMarks returns the number of marks at the end of the decomposition of
@@ -108,8 +119,8 @@ func trailingMarks(s string) int {
 	d := norm.NFKD.PropertiesString(s).Decomposition()
 	n := 0
 	for len(d) > 0 {
-		_, size := utf8.DecodeLastRune(d)
-		if norm.NFKD.Properties(d[len(d)-size:]).CCC() == 0 {
+		r, size := utf8.DecodeLastRune(d)
+		if norm.NFKD.Properties(d[len(d)-size:]).CCC() == 0 && !unicode.IsMark(r) {
 			break
 		}
 		d = d[:len(d)-size]
