@@ -9,8 +9,10 @@ import (
 // all its attributes, for every block that follows, and a tag with very many
 // attributes makes every later tag slow.
 const (
-	maxNodes         = 2_000_000 // elements and texts that parsing could make
-	maxTagAttributes = 512
+	maxNodes = 2_000_000 // elements and texts that parsing could make
+	// maxAttributeWork bounds tags times the attributes of the widest: the
+	// tokenizer clears a set of that size for every tag.
+	maxAttributeWork = 100_000_000
 	// maxAttributesPerNode is the number of attributes that need as much memory
 	// as a node.
 	maxAttributesPerNode = 4
@@ -31,8 +33,11 @@ func guardMarkup(s string) error {
 		}
 		i += 1 + next
 	}
-	if g.nodes() > maxNodes {
+	switch {
+	case g.nodes() > maxNodes:
 		return refuse(HTMLLimit, -1, "the page could need more nodes than its budget")
+	case g.tags*g.widestTag > maxAttributeWork:
+		return refuse(HTMLLimit, -1, "a tag has too many attributes for so many tags")
 	}
 	return nil
 }
@@ -41,6 +46,8 @@ type markupGuard struct {
 	src  string
 	work int // bytes that may still be looked at
 	tags int
+	// widestTag is the largest number of attributes of any tag.
+	widestTag int
 
 	// open counts, by name and attributes, the formatting tags that are not
 	// closed right after their text. The parser keeps at most three of a kind.
@@ -79,9 +86,7 @@ func (g *markupGuard) tag(from int) error {
 	if g.work < 0 {
 		return refuse(HTMLLimit, from-1, "the tags of the page are too tangled")
 	}
-	if attributes > maxTagAttributes {
-		return refuse(HTMLLimit, from-1, "a tag has too many attributes")
-	}
+	g.widestTag = max(g.widestTag, attributes)
 	if nameEnd-from > len("strong") {
 		return nil
 	}

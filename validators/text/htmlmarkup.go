@@ -89,9 +89,13 @@ var noBase = &url.URL{}
 
 // applyStyle works an inline style into w.look.
 func (w *walker) applyStyle(inline string, role role) role {
-	s := parseStyle(inline)
-	if s.removes() {
+	parsed := w.parsedStyle(inline)
+	if parsed.removes {
 		w.look.hidden = true
+		return role
+	}
+	s := parsed.style
+	if len(s) == 0 {
 		return role
 	}
 	l := &w.look
@@ -112,6 +116,30 @@ func (w *walker) applyStyle(inline string, role role) role {
 		return displayRoles[v[0].text]
 	}
 	return role
+}
+
+// parsedStyle is an inline style and what it does at once.
+type parsedStyle struct {
+	style   style
+	removes bool
+}
+
+// maxStyles bounds the styles that a walk remembers. Pages repeat few.
+const maxStyles = 64
+
+func (w *walker) parsedStyle(inline string) parsedStyle {
+	if p, ok := w.styles[inline]; ok {
+		return p
+	}
+	s := parseStyle(inline)
+	p := parsedStyle{s, len(s) > 0 && s.removes()}
+	if len(w.styles) < maxStyles {
+		if w.styles == nil {
+			w.styles = map[string]parsedStyle{}
+		}
+		w.styles[inline] = p
+	}
+	return p
 }
 
 // applySize: sizes relative to nothing are nothing.

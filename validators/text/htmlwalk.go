@@ -78,6 +78,7 @@ type walker struct {
 	drop   []string
 	base   *url.URL
 	seen   int // nodes
+	styles map[string]parsedStyle
 
 	flow  flow
 	look  look

@@ -11,6 +11,9 @@ import (
 // fitLinks takes away the links that exceed the limits of number and, together
 // with the content, of characters.
 func (r *Result) fitLinks(opts Options) {
+	if len(r.Links) == 0 {
+		return
+	}
 	left := opts.MaxOutputChars - utf8.RuneCountInString(r.Content)
 	for i, link := range r.Links {
 		left -= utf8.RuneCountInString(link.Text) + len(link.Href)

@@ -8,18 +8,18 @@ import (
 
 // phrases are beginnings of sentences that try to instruct a model, in lower
 // case, one space between words. The list is for monitoring: it is neither
-// complete nor a defence, and ordinary text about such attacks matches too. Each
-// is at least 7 bytes long.
+// complete nor a defence, and ordinary text about such attacks matches too. The
+// first word of each is at least 6 bytes long.
 var phrases = [...]string{
 	// English
 	"ignore all previous instruct", "ignore previous instruct", "ignore the previous instruct",
 	"ignore all prior instruct", "ignore your instruct", "ignore the above", "ignore everything above",
 	"disregard all previous", "disregard previous", "disregard the above", "disregard your instruct",
 	"forget all previous", "forget your instruct", "forget everything you were told",
-	"new system prompt", "reveal your system prompt", "do not tell the user", "without telling the user",
+	"reveal your system prompt", "without telling the user",
 	// Russian, Ukrainian
 	"игнорируй предыдущие", "игнорируй все предыдущие", "игнорируйте предыдущие", "игнорируйте все предыдущие",
-	"забудь предыдущие", "забудь все предыдущие", "забудьте все предыдущие", "не говори пользователю",
+	"забудь предыдущие", "забудь все предыдущие", "забудьте все предыдущие",
 	"системный промпт", "ігноруй попередні", "ігноруй усі попередні",
 	// German
 	"ignoriere alle vorherigen", "ignoriere die vorherigen", "ignoriere vorherige", "ignorieren sie alle vorherigen",
@@ -128,6 +128,7 @@ func matchPhrase(s, phrase string) int {
 			}
 			rest = trimmed
 			continue
+		case want == 'ı' && got == 'I': // Turkish
 		case size == 0 || got != want && unicode.ToLower(got) != want:
 			return 0
 		}

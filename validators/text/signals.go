@@ -2,7 +2,6 @@ package text
 
 import (
 	"iter"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -70,6 +69,9 @@ var isLookAlike = func() (bits [(0x530 - 0x370) / 64]uint64) {
 
 // mixedScriptWords counts the words with a Latin letter and a look-alike.
 func mixedScriptWords(s string) int {
+	if plain(s) {
+		return 0
+	}
 	var count int
 	var latin, alike bool
 	end := func() {
@@ -94,9 +96,10 @@ func mixedScriptWords(s string) int {
 		switch {
 		case r >= 0x370 && r < 0x530:
 			alike = alike || isLookAlike[(r-0x370)/64]>>((r-0x370)%64)&1 != 0
-		case unicode.Is(unicode.Latin, r):
+		case r >= 0xc0 && r < 0x250 && r != '×' && r != '÷', r >= 0x1e00 && r < 0x1f00:
 			latin = true
-		case !unicode.IsLetter(r) && !unicode.IsMark(r):
+		case r >= 0x300 && r < 0x370: // marks
+		default:
 			end()
 		}
 	}
