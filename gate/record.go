@@ -58,6 +58,9 @@ func newRecord(caller Caller, decisionID string, set *Set, p prepared, o Outcome
 	if d := o.Result.Data; d != nil {
 		r.OutputBytes, r.Truncated = uint64(len(d.JSON)), d.Truncated
 	}
+	if text := o.Result.Text; text != nil {
+		r.OutputBytes, r.Truncated = uint64(text.size()), text.Truncated
+	}
 	if f := o.Result.Failure; f != nil {
 		r.FailureCode = string(f.Code)
 		if shown := f.DisplayText; shown != nil {

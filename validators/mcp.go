@@ -19,6 +19,21 @@ import (
 // absent content passes, since nothing would be taken from it.
 type callResult struct {
 	display int // code points of a reported failure's own text that may be shown
+	// text is true for kind text, where content is judged in place of structuredContent,
+	// and a block of an unknown type is refused: nobody knows what it leaves out.
+	text bool
+}
+
+func callResultOf(c *contract.Contract) callResult {
+	return callResult{display: c.Result.DisplayText, text: c.Result.Kind == contract.KindText}
+}
+
+// payload is the member that goes on.
+func (c callResult) payload() string {
+	if c.text {
+		return "content"
+	}
+	return "structuredContent"
 }
 
 func (c callResult) unframe(v strictjson.Value, _ Request) (frame, *Verdict) {
@@ -36,9 +51,7 @@ func (c callResult) check(s *shape, v strictjson.Value, under string) {
 		return
 	}
 	if kind := v.Member("resultType"); s.is(kind, strictjson.String, under+"/resultType") && kind.Text() != "complete" {
-		s.fault(under+"/resultType", "const", kind.Offset())
-		s.faults[len(s.faults)-1].Reason = contract.ReasonMCPResult
-		s.faults[len(s.faults)-1].Detail = "the result is not a complete one"
+		s.mcpResult(under+"/resultType", kind, "the result is not a complete one")
 	}
 	content := v.Member("content")
 	if s.is(content, strictjson.Array, under+"/content") {
@@ -47,8 +60,15 @@ func (c callResult) check(s *shape, v strictjson.Value, under string) {
 	failed := v.Member("isError")
 	s.is(failed, strictjson.Bool, under+"/isError")
 	if !failed.IsTrue() {
-		s.require(v, under, "structuredContent")
+		s.require(v, under, c.payload())
 	}
+}
+
+// mcpResult notes a result that is none of those that can be judged.
+func (s *shape) mcpResult(at string, v strictjson.Value, detail string) {
+	s.fault(at, "const", v.Offset())
+	last := &s.faults[len(s.faults)-1]
+	last.Reason, last.Detail = contract.ReasonMCPResult, detail
 }
 
 // checkBlocks looks at what every block has: its type, and the text of a text.
@@ -63,9 +83,21 @@ func (c callResult) checkBlocks(s *shape, content strictjson.Value, under string
 		}
 		s.require(block, at, "type")
 		kind := block.Member("type")
-		if s.is(kind, strictjson.String, at+"/type") && kind.Text() == "text" {
+		if !s.is(kind, strictjson.String, at+"/type") {
+			continue
+		}
+		switch {
+		case kind.Text() == "text":
 			s.require(block, at, "text")
 			s.is(block.Member("text"), strictjson.String, at+"/text")
+		case !c.text:
+		case kind.Text() == blockLink:
+			s.require(block, at, "uri", "name")
+			for _, name := range []string{"uri", "name", "title"} {
+				s.is(block.Member(name), strictjson.String, at+"/"+name)
+			}
+		case !slices.Contains(blockTypes, kind.Text()):
+			s.mcpResult(at+"/type", kind, "no version of the protocol has a block of this type")
 		}
 	}
 }
@@ -80,9 +112,11 @@ func (c callResult) open(v strictjson.Value, under strictjson.Pointer) (frame, *
 		dropMembers(&failed.Signals, v, "content", "isError", "resultType", "_meta")
 		return frame{}, &failed
 	}
-	f := frame{payload: v.Member("structuredContent"), under: under.Append("structuredContent")}
-	dropBlocks(&f.dropped, content, false)
-	dropMembers(&f.dropped, v, "content", "isError", "resultType", "_meta", "structuredContent")
+	f := frame{payload: v.Member(c.payload()), under: under.Append(c.payload())}
+	if !c.text {
+		dropBlocks(&f.dropped, content, false)
+	}
+	dropMembers(&f.dropped, v, "content", "isError", "resultType", "_meta", c.payload())
 	return f, nil
 }
 
@@ -98,7 +132,9 @@ func textsOf(content strictjson.Value) []string {
 
 // blockTypes are the content blocks of the protocol; others count as one kind, so that
 // no tool can invent signals.
-var blockTypes = []string{"text", "image", "audio", "resource_link", "resource"}
+var blockTypes = []string{"text", "image", "audio", blockLink, "resource"}
+
+const blockLink = "resource_link"
 
 // dropBlocks counts blocks that go no further, by type.
 func dropBlocks(signals *map[string]uint64, content strictjson.Value, textShown bool) {

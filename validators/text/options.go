@@ -48,6 +48,10 @@ type Options struct {
 
 	HTML HTMLOptions
 
+	// Links came beside the text and have passed [CleanLink]. They follow those of a
+	// page in Result.Links, within the same limits.
+	Links []Link
+
 	// Base is the address that the page came from; links are resolved against
 	// it. nil: links that are not absolute keep their text only.
 	Base *url.URL

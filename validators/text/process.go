@@ -62,6 +62,7 @@ func (r *Result) finish(s string, opts Options) {
 	r.Truncated = r.Truncated || cut
 	r.Normalization = opts.Profile.normalization()
 	r.Removed.Add(removed)
+	r.Links = append(r.Links, opts.Links...)
 	r.fitLinks(opts)
 	r.Noticed.MixedScript = mixedScriptWords(content)
 	r.Noticed.Phrases = instructionPhrases(content)
