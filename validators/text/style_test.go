@@ -12,7 +12,7 @@ var hiding = []string{
 	"display:none;display:bogus", "display:none;display:none block", "display:none!important;display:block",
 	"display:block;display:none", "content:';';display:none", "a:b;;;display:none", "@x{a:b}display:none", "@x y;display:none",
 	"background:url(a;b);display:none", "background:url( 'a;b' );display:none", "x:(;);display:none", "x:[;{;}];display:none",
-	"1x:y;display:none", "display:none;'", "transform:scale(0", "transform:x() scale( 0",  "content:\"a\\\"b\";display:none", "x:'\n;display:none",
+	"1x:y;display:none", "display:none;'", "transform:scale(0", "transform:x() scale( 0", "content:\"a\\\"b\";display:none", "x:'\n;display:none",
 	"visibility:hidden", "visibility:collapse", "content-visibility:hidden",
 	"opacity:0", "opacity:0.0", "opacity:-1", "opacity:0%", "opacity:.0e3", "opacity:calc(0)", "opacity:+0",
 	"font-size:0", "font-size:0px", "font-size:0%", "font-size:calc(0px)", "font:0/0 a", "font:bold 0px x", "font-size:0;font-size:-1px",
