@@ -42,6 +42,10 @@ func CleanText(s string, profile Profile, maxChars int) (out string, truncated b
 
 // clean is the text path from line ends to the last trim.
 func clean(s string, profile Profile, maxChars int) (out string, truncated bool, removed Counts) {
+	if plain(s) { // most texts: nothing to remove or to normalise
+		s, truncated = cut(profile.trim(profile.collapse(s)), maxChars)
+		return profile.trim(s), truncated, removed
+	}
 	s, sequences := unifyAndStripTerminal(s)
 	removed.n[kindTerminalSequence] = sequences
 	size := max(pieceSize, utf8.UTFMax*maxChars)

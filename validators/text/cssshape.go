@@ -6,10 +6,10 @@ func (s style) scalesToNothing() bool {
 		return true
 	}
 	for list := words(s["transform"].tokens); len(list) > 0; {
-		end := min(closing(list), len(list)-1)
 		if list[0].kind != tokenFunction {
 			return false
 		}
+		end := closing(list)
 		args := numbers(list[1:end])
 		switch list[0].text {
 		case "scale", "scalex", "scaley", "scale3d", "scalez":
@@ -21,7 +21,7 @@ func (s style) scalesToNothing() bool {
 				return true
 			}
 		}
-		list = list[end+1:]
+		list = list[min(end+1, len(list)):]
 	}
 	return false
 }

@@ -70,7 +70,7 @@ func (w *walker) applyMarkup(n *html.Node, role role, f *frame) role {
 	if inline != "" && !w.look.dropped && !w.look.hidden {
 		role = w.applyStyle(inline, role)
 	}
-	if n.Data == "a" && n.Namespace == "" && hasHref && w.opts.HTML.KeepLinks && w.shown() {
+	if n.Data == "a" && n.Namespace == "" && hasHref && w.opts.HTML.KeepLinks && w.shown() && len(w.links) <= w.opts.MaxLinks {
 		w.linkTo(f, href)
 	}
 	return role

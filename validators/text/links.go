@@ -104,7 +104,7 @@ func asciiHost(u *url.URL) (string, bool) {
 		return "", false
 	}
 	if strings.Contains(name, ":") {
-		return u.Host, !strings.Contains(name, "%") && isASCII(name)
+		return u.Host, !strings.Contains(name, "%") && plain(name)
 	}
 	name, err := idna.Lookup.ToASCII(name)
 	if err != nil || strings.ContainsAny(name, "%") {
@@ -114,15 +114,6 @@ func asciiHost(u *url.URL) (string, bool) {
 		name += ":" + port
 	}
 	return name, true
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }
 
 // escapeRest percent-encodes what has no place in an address but that package

@@ -38,9 +38,8 @@ func refusal(t *testing.T, raw, mediaType string, opts Options) *Error {
 // words are the cases' own; where a case leaves a choice, the design's is here.
 func TestCasesOfText(t *testing.T) {
 	for _, tt := range []struct {
-		file    string
-		want    string
-		removed map[string]int // where it matters
+		file, want string
+		removed    map[string]int // where it matters
 	}{
 		{file: "070-tag-smuggling.txt", want: "Report ok.", removed: map[string]int{"tag": 19}},
 		{file: "071-flag-tag-sequence.txt", want: scotland + " wins"},
