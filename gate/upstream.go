@@ -52,12 +52,9 @@ func arriveRaw(c *contract.Contract, caller Caller) (arrival, bool) {
 		return arrival{}, false
 	}
 	return arrival{code: contract.NotAuthorized, neverRetry: true, rejection: validators.Rejection{
-		Layer: contract.LayerPolicy, Reason: contract.ReasonCheck, Check: CheckRawSource, Detail: detail,
+		Layer: contract.LayerPolicy, Reason: contract.ReasonCheck, Check: contract.CheckRawSource, Detail: detail,
 	}}, true
 }
-
-// CheckRawSource names, in a rejection, the check of who may read sources.
-const CheckRawSource = "raw_source"
 
 func refuseArrival(code contract.FailureCode, reason contract.Reason, detail string) arrival {
 	return arrival{code: code, rejection: validators.Rejection{
