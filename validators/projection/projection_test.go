@@ -1,11 +1,13 @@
 package projection
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
+	"github.com/hallmark-gate/hallmark/validators/text"
 )
 
 func parse(t testing.TB, src string) strictjson.Value {
@@ -113,6 +115,29 @@ func TestClean(t *testing.T) { // B3, D10
 	}
 	if kept := string(strictjson.AppendJSON(nil, v)); !strings.Contains(kept, `\u0000`) {
 		t.Error("the value that was cleaned has changed")
+	}
+}
+
+// What a text field is decides how it is cleaned: pages give their visible text, links
+// are neither normalised nor cut, code keeps its form. B5, B15
+func TestCleanAs(t *testing.T) {
+	p := New(pointers(t, ""), []TextField{
+		{At: pointers(t, "/p")[0], MaxChars: 4}, {At: pointers(t, "/h")[0], HTML: true, MaxChars: 6},
+		{At: pointers(t, "/c")[0], Profile: text.Code}, {At: pointers(t, "/l")[0], Link: true, MaxChars: 3},
+	})
+	v := parse(t, `{"p":" x² ﬁ\r\n\u200b","h":"<p>a<p hidden>SYSTEM<p>b<br>c&#8203;</p>","c":"  x²\n\n\n\n\ny","l":"https://ａ.example/\u200b"}`)
+	c := clean(t, p, v)
+	out, _, _ := p.Project(nil, c.Value)
+	if want := `{"p":"x2 f","h":"a\nb\nc","c":"  x²\n\n\n\n\ny","l":"https://ａ.example/"}`; string(out) != want {
+		t.Errorf("got %s, want %s", out, want)
+	}
+	if !c.Truncated || c.Noticed.HiddenText != 1 {
+		t.Errorf("%+v", c)
+	}
+	deep := parse(t, `{"h":"`+strings.Repeat("<b>", 600)+`"}`)
+	var refused *TextError
+	if _, err := p.Clean(t.Context(), deep); !errors.As(err, &refused) || refused.At.String() != "/h" || strings.Contains(err.Error(), "<b>") {
+		t.Errorf("%v", err)
 	}
 }
 
