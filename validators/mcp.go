@@ -15,12 +15,14 @@ import (
 // be there: nothing to judge is never a success.
 //
 // The protocol lets a result carry more members than it names. They are dropped and
-// counted, like the blocks of content; a member that it does name has its type. An
-// absent content passes, since nothing would be taken from it.
+// counted, like the blocks of content; a member that it does name has its type, and a
+// block has a type that the protocol knows, though nothing of it goes on: whoever sends
+// another speaks a protocol that nobody has looked at. An absent content passes, since
+// nothing would be taken from it.
 type callResult struct {
 	display int // code points of a reported failure's own text that may be shown
-	// text is true for kind text, where content is judged in place of structuredContent,
-	// and a block of an unknown type is refused: nobody knows what it leaves out.
+	// text is true for kind text, where content is judged in place of structuredContent
+	// and goes on.
 	text bool
 }
 
@@ -51,7 +53,7 @@ func (c callResult) check(s *shape, v strictjson.Value, under string) {
 		return
 	}
 	if kind := v.Member("resultType"); s.is(kind, strictjson.String, under+"/resultType") && kind.Text() != "complete" {
-		s.mcpResult(under+"/resultType", kind, "the result is not a complete one")
+		s.mcpFault(under+"/resultType", "const", kind.Offset(), "the result is not a complete one")
 	}
 	content := v.Member("content")
 	if s.is(content, strictjson.Array, under+"/content") {
@@ -62,13 +64,6 @@ func (c callResult) check(s *shape, v strictjson.Value, under string) {
 	if !failed.IsTrue() {
 		s.require(v, under, c.payload())
 	}
-}
-
-// mcpResult notes a result that is none of those that can be judged.
-func (s *shape) mcpResult(at string, v strictjson.Value, detail string) {
-	s.fault(at, "const", v.Offset())
-	last := &s.faults[len(s.faults)-1]
-	last.Reason, last.Detail = contract.ReasonMCPResult, detail
 }
 
 // checkBlocks looks at what every block has: its type, and the text of a text.
@@ -83,23 +78,27 @@ func (c callResult) checkBlocks(s *shape, content strictjson.Value, under string
 		}
 		s.require(block, at, "type")
 		kind := block.Member("type")
-		if !s.is(kind, strictjson.String, at+"/type") {
-			continue
-		}
 		switch {
+		case !s.is(kind, strictjson.String, at+"/type"):
 		case kind.Text() == "text":
 			s.require(block, at, "text")
 			s.is(block.Member("text"), strictjson.String, at+"/text")
-		case !c.text:
-		case kind.Text() == blockLink:
+		case kind.Text() == blockLink && c.text:
 			s.require(block, at, "uri", "name")
 			for _, name := range []string{"uri", "name", "title"} {
 				s.is(block.Member(name), strictjson.String, at+"/"+name)
 			}
 		case !slices.Contains(blockTypes, kind.Text()):
-			s.mcpResult(at+"/type", kind, "no version of the protocol has a block of this type")
+			s.mcpFault(at+"/type", "enum", kind.Offset(), "no version of the protocol has this type of block")
 		}
 	}
+}
+
+// mcpFault notes what is well-formed and yet no result that anybody promised.
+func (s *shape) mcpFault(at, keyword string, order int, detail string) {
+	s.fault(at, keyword, order)
+	s.faults[len(s.faults)-1].Reason = contract.ReasonMCPResult
+	s.faults[len(s.faults)-1].Detail = detail
 }
 
 // open takes the payload out of a result of the right shape, or the reported failure.
@@ -130,8 +129,7 @@ func textsOf(content strictjson.Value) []string {
 	return texts
 }
 
-// blockTypes are the content blocks of the protocol; others count as one kind, so that
-// no tool can invent signals.
+// blockTypes are the content blocks of the protocol.
 var blockTypes = []string{"text", "image", "audio", blockLink, "resource"}
 
 const blockLink = "resource_link"
@@ -140,11 +138,8 @@ const blockLink = "resource_link"
 func dropBlocks(signals *map[string]uint64, content strictjson.Value, textShown bool) {
 	for _, block := range content.Elements() {
 		kind := block.Member("type").Text()
-		switch {
-		case kind == "text" && textShown:
+		if kind == "text" && textShown {
 			continue
-		case !slices.Contains(blockTypes, kind):
-			kind = "unknown"
 		}
 		count(signals, "dropped_blocks."+kind, 1)
 	}

@@ -291,7 +291,7 @@ func TestFormulaBounds(t *testing.T) {
 		if causeOf(err) != row.cause || len(out) > row.limit {
 			t.Errorf("%s, limit %d: %d bytes, %v", row.expr, row.limit, len(out), err)
 		}
-		if took := time.Since(began); took > 30*time.Second {
+		if took := time.Since(began); took > 3*time.Minute {
 			t.Errorf("%s: %v", row.expr, took)
 		}
 	}

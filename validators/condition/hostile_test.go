@@ -51,7 +51,7 @@ func TestHostileData(t *testing.T) {
 			// above is the same on every machine.
 			began = time.Now()
 			_, _ = p.Test(context.Background(), map[string]Input{"result": data})
-			if took := time.Since(began); took > 10*MaxTime {
+			if took := time.Since(began); took > 3*time.Minute {
 				t.Fatalf("took %v", took)
 			}
 		})

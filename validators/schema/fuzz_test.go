@@ -51,7 +51,7 @@ func FuzzSchema(f *testing.F) {
 		}
 		start := time.Now()
 		failures, err := s.Validate(context.Background(), v)
-		if took := time.Since(start); took > 20*time.Second {
+		if took := time.Since(start); took > 3*time.Minute {
 			t.Fatalf("took %v", took)
 		}
 		again, errAgain := s.Validate(context.Background(), v)

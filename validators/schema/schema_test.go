@@ -306,13 +306,16 @@ func TestAbsentValue(t *testing.T) {
 	}
 }
 
-// within fails the test where f takes longer. Under the race detector, and where other
-// packages are tested beside, everything takes several times longer.
+// busy is how many times longer a machine that does other things may take.
+const busy = 10
+
+// within fails the test where f takes far longer than limit. Under the race detector,
+// and where other packages are tested beside, everything takes several times longer.
 func within(t *testing.T, limit time.Duration, f func()) {
 	t.Helper()
 	start := time.Now()
 	f()
-	if took := time.Since(start); took > limit {
-		t.Errorf("took %v, allowed are %v", took, limit)
+	if took := time.Since(start); took > busy*limit {
+		t.Errorf("took %v, usual are at most %v", took, limit)
 	}
 }

@@ -1,0 +1,210 @@
+package receipt
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+)
+
+// KeySet is what a service signs and verifies with: its keys for receipts, permits and
+// challenges. It is immutable and safe for concurrent use; a change of keys on disk is
+// another [Dir.Load] and another KeySet. It prints as a fixed word. A nil KeySet and the
+// zero KeySet have no keys and refuse everything.
+type KeySet struct {
+	rings map[Kind]*ring
+}
+
+func (s *KeySet) ring(kind Kind) *ring {
+	if s == nil || s.rings[kind] == nil {
+		return &ring{}
+	}
+	return s.rings[kind]
+}
+
+// SignReceipt issues a receipt under the MAC key that is active at c.IssuedAt, or the
+// signing key where c.Signed says so. c.Facts must be one JSON value without space
+// around it. The [*Error] names the claim that is missing or out of its bounds.
+func (s *KeySet) SignReceipt(c Receipt) (string, error) {
+	alg := hs256
+	if c.Signed {
+		alg = edDSA
+	}
+	return seal(ReceiptKind, s.ring(ReceiptKind).active(alg, c.IssuedAt), c.fields())
+}
+
+// SignPermit issues a permit under the key that is active at c.IssuedAt. Like challenges
+// (RFC 8032 signs without randomness) the same claims under the same key give the same
+// token.
+func (s *KeySet) SignPermit(c Permit) (string, error) {
+	return seal(PermitKind, s.ring(PermitKind).active(edDSA, c.IssuedAt), c.fields())
+}
+
+// SignChallenge issues a challenge under the key that is active at c.IssuedAt. Arguments
+// that do not fit into a challenge cannot be approved: [TooLarge].
+func (s *KeySet) SignChallenge(c Challenge) (string, error) {
+	return seal(ChallengeKind, s.ring(ChallengeKind).active(edDSA, c.IssuedAt), c.fields())
+}
+
+// ReceiptExpect is what the verifier of a receipt knows. All fields are needed: a
+// receipt without a session, or of another, is no evidence.
+type ReceiptExpect struct {
+	Issuer  string
+	Tenant  string
+	Session string
+	Now     time.Time
+}
+
+// VerifyReceipt checks a receipt. What else it must be (tool, contract digest, caller,
+// age) is compared by whoever uses it as evidence.
+func (s *KeySet) VerifyReceipt(token string, want ReceiptExpect) (Receipt, error) {
+	var c Receipt
+	k, err := verify(ReceiptKind, s.ring(ReceiptKind), token, want.Now, &c)
+	if err != nil {
+		return Receipt{}, err
+	}
+	err = compare(ReceiptKind, []expectation{
+		{"Issuer", "iss", c.Issuer, want.Issuer, false},
+		{"Tenant", "ten", c.Tenant, want.Tenant, false},
+		{"Session", "sid", c.Session, want.Session, false},
+	})
+	if err != nil {
+		return Receipt{}, err
+	}
+	c.Signed, c.KeyID = k.alg != hs256, k.id
+	return c, nil
+}
+
+// PermitExpect is what the verifier of a permit knows. All fields are needed.
+type PermitExpect struct {
+	Issuer    string
+	Tenant    string
+	Audience  string
+	Arguments []byte // the bytes that are about to be executed
+	Now       time.Time
+}
+
+// VerifyPermit checks a permit of this service, as Redeem needs it. It records nothing:
+// that a permit is used once is the caller's to see to. Executors use package permit,
+// which compares more.
+func (s *KeySet) VerifyPermit(token string, want PermitExpect) (Permit, error) {
+	return verifyPermit(s.ring(PermitKind), token, want)
+}
+
+func verifyPermit(keys *ring, token string, want PermitExpect) (Permit, error) {
+	var c Permit
+	if _, err := verify(PermitKind, keys, token, want.Now, &c); err != nil {
+		return Permit{}, err
+	}
+	if want.Arguments == nil {
+		return Permit{}, PermitKind.fail(Unbound, "Arguments")
+	}
+	err := compare(PermitKind, []expectation{
+		{"Issuer", "iss", c.Issuer, want.Issuer, false},
+		{"Tenant", "ten", c.Tenant, want.Tenant, false},
+		{"Audience", "aud", c.Audience, want.Audience, false},
+		{"Arguments", "args_sha256", c.ArgumentsDigest, Digest(want.Arguments), false},
+	})
+	if err != nil {
+		return Permit{}, err
+	}
+	return c, nil
+}
+
+// ChallengeExpect is what a service knows of the call that a challenge was made for.
+// Session and Principal may be empty, and then the challenge's must be; the rest is
+// needed.
+type ChallengeExpect struct {
+	Issuer    string
+	Tenant    string
+	Session   string
+	Caller    string
+	Principal string
+	Tool      string
+	Version   uint32
+	Arguments []byte // canonical
+	Now       time.Time
+}
+
+// VerifyChallenge checks a challenge of this service against the call that is repeated.
+func (s *KeySet) VerifyChallenge(token string, want ChallengeExpect) (Challenge, error) {
+	var c Challenge
+	if _, err := verify(ChallengeKind, s.ring(ChallengeKind), token, want.Now, &c); err != nil {
+		return Challenge{}, err
+	}
+	if want.Version == 0 {
+		return Challenge{}, ChallengeKind.fail(Unbound, "Version")
+	}
+	err := compare(ChallengeKind, []expectation{
+		{"Issuer", "iss", c.Issuer, want.Issuer, false},
+		{"Tenant", "ten", c.Tenant, want.Tenant, false},
+		{"Session", "sid", c.Session, want.Session, true},
+		{"Caller", "sub", c.Caller, want.Caller, false},
+		{"Principal", "principal", c.Principal, want.Principal, true},
+		{"Tool", "tool", c.Tool, want.Tool, false},
+		{"Arguments", "args", string(c.Arguments), string(want.Arguments), false},
+	})
+	if err == nil && c.Version != want.Version {
+		err = ChallengeKind.fail(Mismatch, "ver")
+	}
+	if err != nil {
+		return Challenge{}, err
+	}
+	return c, nil
+}
+
+// claims are the pointers to the claim structs.
+type claims interface{ fields() []field }
+
+// verify opens a token and decodes its claims into c.
+func verify(kind Kind, keys *ring, token string, now time.Time, c claims) (*key, error) {
+	body, k, err := open(kind, keys, token, now)
+	if err != nil {
+		return nil, err
+	}
+	return k, decode(kind, body, c.fields(), now)
+}
+
+// Public returns the JWK Set of the public keys that verify permits, challenges and
+// signed receipts at a time or later: those that are revoked or past their overlap are
+// left out, MAC keys are never in. Each key has the member hallmark_kind, which says the
+// one kind that it verifies: permit, challenge or receipt.
+func (s *KeySet) Public(now time.Time) []byte {
+	var keys []*jwk
+	for _, kind := range []Kind{PermitKind, ChallengeKind, ReceiptKind} {
+		for _, k := range s.ring(kind).keys {
+			past := !k.life.notAfter.IsZero() && !now.Before(k.life.notAfter.Add(Skew))
+			if k.public == nil || past || !k.life.revoked.IsZero() {
+				continue
+			}
+			j := *k.public
+			j.kind = text(kind.String())
+			keys = append(keys, &j)
+		}
+	}
+	set, _ := appendSet(nil, keys) // what was loaded can be written
+	return set
+}
+
+// Ready refuses with [NoKey] where some kind of token could not be issued now.
+func (s *KeySet) Ready(now time.Time) error {
+	for _, set := range sets {
+		if s.ring(set.kind).active(set.alg, now) == nil {
+			return set.kind.fail(NoKey, string(set.name))
+		}
+	}
+	return nil
+}
+
+const hiddenKeys = "(keys)"
+
+// Format prints a fixed word for every verb.
+func (KeySet) Format(f fmt.State, _ rune) { io.WriteString(f, hiddenKeys) }
+
+func (KeySet) String() string { return hiddenKeys }
+
+// MarshalText writes the same fixed word.
+func (KeySet) MarshalText() ([]byte, error) { return []byte(hiddenKeys), nil }
+
+// LogValue likewise.
+func (KeySet) LogValue() slog.Value { return slog.StringValue(hiddenKeys) }
