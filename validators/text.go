@@ -46,9 +46,6 @@ func (t *Tool) judgeText(ctx context.Context, raw []byte, f Facts) Verdict {
 	if _, bare := t.framing.(bare); bare {
 		return process(ctx, raw, media, options)
 	}
-	if len(raw) > limits.MaxBytes {
-		return Refuse(textRejection(&text.Error{Reason: text.ByteLimit, Offset: int64(limits.MaxBytes), Detail: "the text is longer than its limit"}))
-	}
 	value, refused := t.read.Read(raw, limits)
 	if refused != nil {
 		return Refuse(*refused)
