@@ -253,3 +253,20 @@ func FuzzText(f *testing.F) {
 		}
 	})
 }
+
+// A member that is a page gives its visible text; one that cannot be read refuses the
+// reply, at its place. B5
+func TestPageInsideOfJSON(t *testing.T) {
+	const schema = `{"type":"object","additionalProperties":false,"properties":{"s":{"type":"string"}}}`
+	set := oneTool(t, schema, func(c *contract.Contract) {
+		c.Result.TextFields = []contract.TextField{{At: strictjson.Pointer{"s"}, As: contract.AsHTML, MaxChars: 3, Profile: "prose"}}
+	})
+	o := judgeRaw(t, set, `{"s":"<p hidden>x</p><p>a</p><p>bc ignore"}`)
+	if o.Result.Data == nil || o.Result.Data.JSON != `{"s":"a\nb"}` || !o.Result.Data.Truncated || o.Verdict.Signals["hidden_html"] != 1 {
+		t.Errorf("%+v %+v", o.Result, o.Verdict)
+	}
+	o = judgeRaw(t, set, `{"s":"`+strings.Repeat("<b>", 600)+`"}`)
+	if o.Result.Data != nil || o.Verdict.Rejections[0].Reason != contract.ReasonHTMLLimit || o.Verdict.Rejections[0].At != "/s" || o.Verdict.Rejections[0].Layer != contract.LayerText {
+		t.Errorf("%+v", o.Verdict)
+	}
+}

@@ -6,13 +6,14 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/hallmark-gate/hallmark/contract"
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
 )
 
 // framedText is a tool whose text stands in the blocks of a CallToolResult.
-func framedText(t *testing.T, framing contract.Framing, media ...string) *Tool {
+func framedText(t testing.TB, framing contract.Framing, media ...string) *Tool {
 	t.Helper()
 	registry, err := NewRegistry(nil)
 	if err != nil {
@@ -47,6 +48,7 @@ func TestTextOfBlocks(t *testing.T) {
 		{"a link", `{"content":[{"type":"text","text":"see"},{"type":"resource_link","uri":"https://a.example.test/q3","name":"q3","title":" Third\u202e\nquarter "}]}`, "see | Third quarter https://a.example.test/q3", nil},
 		{"a link without a name", `{"content":[{"type":"resource_link","uri":"https://a.example.test/","name":""}]}`, " | https://a.example.test/ https://a.example.test/", nil},
 		{"a link to nowhere", `{"content":[{"type":"resource_link","uri":"reports://q3","name":"q3"},{"type":"resource_link","uri":"javascript:x()","name":"q3"}]}`, "", map[string]uint64{"dropped_blocks.resource_link": 2}},
+		{"a link to a host that nobody sees", `{"content":[{"type":"resource_link","uri":"http://\u200b","name":"n"}]}`, "", map[string]uint64{"dropped_blocks.resource_link": 1}},
 		{"a link that poses as another", `{"content":[{"type":"resource_link","uri":"https://bank.example.test@a.example.test/","name":"bank"}]}`, " | bank https://a.example.test/", nil},
 		{"links count as characters", `{"content":[{"type":"text","text":"` + strings.Repeat("a", 40) + `"},{"type":"resource_link","uri":"https://a.example.test/","name":"n"}]}`, strings.Repeat("a", 40) + " (cut)", nil},
 		{"other blocks", `{"content":[{"type":"text","text":"a"},{"type":"image","data":"AAAA","mimeType":"image/png"},{"type":"audio"},{"type":"resource","resource":{"uri":"x:y","text":"SECRET"}}],"structuredContent":{"a":1},"extra":1}`, "a", map[string]uint64{"dropped_blocks.image": 1, "dropped_blocks.audio": 1, "dropped_blocks.resource": 1, "dropped_members": 2}},
@@ -133,4 +135,31 @@ func TestReaderOfText(t *testing.T) {
 	if len(faults) != 1 || !strings.Contains(faults[0].String(), "reader") {
 		t.Errorf("%v", faults)
 	}
+}
+
+// FuzzTextOfBlocks: whatever stands in a CallToolResult, the verdict is whole, and every
+// link of it may be shown.
+func FuzzTextOfBlocks(f *testing.F) {
+	tool := framedText(f, contract.FramingMCP, "application/json", "text/html")
+	f.Add([]byte(`{"content":[{"type":"text","text":"<p>a<a href=https://a.example.test>b"},{"type":"resource_link","uri":"https://a.example.test/\u200b","name":"n"},{"type":"image"}]}`))
+	f.Add([]byte(`{"isError":true,"content":[{"type":"text","text":"no"}]}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		v := tool.Judge(context.Background(), raw, Facts{})
+		if !v.Accepted {
+			if len(v.Rejections) == 0 || v.Code == "" || v.Output.Text != nil {
+				t.Fatalf("%+v", v)
+			}
+			return
+		}
+		chars := utf8.RuneCountInString(v.Output.Text.Content)
+		for _, l := range v.Output.Text.Links {
+			chars += utf8.RuneCountInString(l.Text) + len(l.Href)
+			if !isLink(l.Href) || l.Text == "" {
+				t.Errorf("%q", l)
+			}
+		}
+		if chars > 60 || !utf8.ValidString(v.Output.Text.Content) {
+			t.Errorf("%d characters: %+v", chars, *v.Output.Text)
+		}
+	})
 }

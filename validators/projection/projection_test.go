@@ -122,8 +122,10 @@ func TestClean(t *testing.T) { // B3, D10
 // are neither normalised nor cut, code keeps its form. B5, B15
 func TestCleanAs(t *testing.T) {
 	p := New(pointers(t, ""), []TextField{
-		{At: pointers(t, "/p")[0], MaxChars: 4}, {At: pointers(t, "/h")[0], HTML: true, MaxChars: 6},
-		{At: pointers(t, "/c")[0], Profile: text.Code}, {At: pointers(t, "/l")[0], Link: true, MaxChars: 3},
+		{At: pointers(t, "/p")[0], MaxChars: 4},
+		{At: pointers(t, "/h")[0], HTML: true, MaxChars: 6},
+		{At: pointers(t, "/c")[0], Profile: text.Code},
+		{At: pointers(t, "/l")[0], Link: true, MaxChars: 3},
 	})
 	v := parse(t, `{"p":" x² ﬁ\r\n\u200b","h":"<p>a<p hidden>SYSTEM<p>b<br>c&#8203;</p>","c":"  x²\n\n\n\n\ny","l":"https://ａ.example/\u200b"}`)
 	c := clean(t, p, v)

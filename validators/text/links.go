@@ -107,7 +107,7 @@ func asciiHost(u *url.URL) (string, bool) {
 		return u.Host, !strings.Contains(name, "%") && plain(name)
 	}
 	name, err := idna.Lookup.ToASCII(name)
-	if err != nil || strings.ContainsAny(name, "%") {
+	if err != nil || name == "" || strings.ContainsAny(name, "%") {
 		return "", false
 	}
 	if port != "" {
