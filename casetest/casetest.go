@@ -137,8 +137,9 @@ func Run(ctx context.Context, set *gate.Set) Report {
 	return report
 }
 
-// caller is who reports the replies of cases.
-var caller = gate.Caller{Tenant: "case", Name: "case", Operator: true}
+// caller is who reports the replies of cases. It may ask for sources, so that a case can
+// show what the contract says to that.
+var caller = gate.Caller{Tenant: "case", Name: "case", Operator: true, RawReader: true}
 
 // noTime is the clock of cases that look at no time; any instant does.
 var noTime = time.Date(2026, 1, 15, 12, 0, 0, 0, time.UTC)
@@ -168,6 +169,7 @@ func call(c *contract.Contract, k contract.Case) gate.Call {
 		Upstream: gate.Upstream{
 			Source: k.Upstream.Source, MediaType: k.Upstream.MediaType, Adapter: k.Upstream.Adapter,
 			Redirects: k.Upstream.Redirects, RetryAfter: k.Upstream.RetryAfter, Status: status(k.Upstream),
+			RawSource: k.Upstream.RawSource,
 		},
 	}
 }

@@ -73,6 +73,7 @@ func TestFailingCases(t *testing.T) {
 	const stale = "job_status/v1/cases/stale-observation.yaml"
 	const reported = "mcp_search/v1/cases/is-error-with-structured.yaml"
 	const accepted = "deploy_status/v1/cases/accepted-healthy.yaml"
+	const page = "web_read/v1/cases/accepted-page.yaml"
 	for _, row := range []struct {
 		line, file, old, with string
 		fragments             []string
@@ -83,6 +84,13 @@ func TestFailingCases(t *testing.T) {
 		{"refused after all", accepted, `"state":"healthy"}`, `"state":"broken"}`, []string{"outcome", "expected data", "SCHEMA SCHEMA at \"/state\""}},
 		{"other display text", reported, `display_text: ""`, "display_text: no such index", []string{"display", `expected "no such index"`, `got      ""`}},
 		{"other data", accepted, `want: {data: {"environment":"staging","revision":"a83f19c"`, `want: {data: {"environment":"staging","revision":"b83f19c"`, []string{"data", "b83f19c", "a83f19c"}},
+		{"another text", page, `text: "Marks\nA lion`, `text: "Marks\nA hare`, []string{"text", `expected "Marks\nA hare means sterling."`, `got      "Marks\nA lion means sterling."`}},
+		{"another title", page, "title: Marks of silver", "title: Marks of gold", []string{"title", `expected "Marks of gold"`}},
+		{"another link", page, "{text: sterling, href", "{text: gold, href", []string{"links", "gold"}},
+		{"another normalization", page, "normalization: NFKC", "normalization: NFC", []string{"normalization", "expected NFC"}},
+		{"a text that is not cut", page, "truncated: false", "truncated: true", []string{"truncated", "expected true"}},
+		{"a text after all", page, `want: {text: "Marks\nA lion means sterling.", truncated: false, title: Marks of silver, links: [{text: sterling, href: "https://assay.example.test/sterling"}], normalization: NFKC}`, "want: {failure: INVALID_RESPONSE}", []string{"outcome", `got      text "Marks`}},
+		{"a refused text", page, "media_type: \"text/html", "media_type: \"image/png", []string{"outcome", "expected text", "MEDIA_TYPE"}},
 	} {
 		t.Run(row.line, func(t *testing.T) {
 			files := shipped(t)

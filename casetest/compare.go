@@ -21,17 +21,35 @@ func (c *comparison) member(name string, asWanted bool, want, got any) {
 // compare holds an outcome against what the case wants.
 func compare(want contract.Want, o gate.Outcome) []Fault {
 	var c comparison
-	if want.Failure != "" {
+	switch {
+	case want.Failure != "":
 		c.failure(want, o)
-	} else {
-		c.data(want, o)
+	case o.Result.Failure != nil:
+		first := o.Verdict.Rejections[0]
+		wanted := "data"
+		if want.Text != nil {
+			wanted = "text"
+		}
+		c.member("outcome", false, wanted, fmt.Sprintf("failure %s: %s %s at %s: %s",
+			o.Result.Failure.Code, first.Layer, first.Reason, quote(first.At), first.Detail))
+	case want.Text != nil:
+		c.text(want, o.Result.Text)
+	default:
+		c.data(want, o.Result.Data)
 	}
 	return c
 }
 
 func (c *comparison) failure(want contract.Want, o gate.Outcome) {
 	if o.Result.Failure == nil {
-		c.member("outcome", false, "failure "+string(want.Failure), "data "+o.Result.Data.JSON)
+		got := "nothing"
+		switch {
+		case o.Result.Data != nil:
+			got = "data " + o.Result.Data.JSON
+		case o.Result.Text != nil:
+			got = "text " + quote(o.Result.Text.Content)
+		}
+		c.member("outcome", false, "failure "+string(want.Failure), got)
 		return
 	}
 	got := o.Result.Failure
@@ -64,12 +82,32 @@ func (c *comparison) failure(want contract.Want, o gate.Outcome) {
 	}
 }
 
-func (c *comparison) data(want contract.Want, o gate.Outcome) {
-	got := o.Result.Data
+func (c *comparison) text(want contract.Want, got *gate.Text) {
 	if got == nil {
-		first := o.Verdict.Rejections[0]
-		c.member("outcome", false, "data", fmt.Sprintf("failure %s: %s %s at %s: %s",
-			o.Result.Failure.Code, first.Layer, first.Reason, quote(first.At), first.Detail))
+		c.member("outcome", false, "text", "data")
+		return
+	}
+	c.member("text", got.Content == *want.Text, quote(*want.Text), quote(got.Content))
+	if want.Truncated != nil {
+		c.member("truncated", got.Truncated == *want.Truncated, *want.Truncated, got.Truncated)
+	}
+	if want.Title != nil {
+		c.member("title", got.Title == *want.Title, quote(*want.Title), quote(got.Title))
+	}
+	if want.Links != nil {
+		same := slices.EqualFunc(got.Links, want.Links, func(l gate.Link, w contract.WantLink) bool {
+			return l.Text == w.Text && l.Href == w.Href
+		})
+		c.member("links", same, fmt.Sprintf("%q", want.Links), fmt.Sprintf("%q", got.Links))
+	}
+	if want.Normalization != "" {
+		c.member("normalization", got.Normalization == want.Normalization, want.Normalization, got.Normalization)
+	}
+}
+
+func (c *comparison) data(want contract.Want, got *gate.Data) {
+	if got == nil {
+		c.member("outcome", false, "data", "text")
 		return
 	}
 	c.member("data", want.SameData([]byte(got.JSON)), want.DataText(), got.JSON)

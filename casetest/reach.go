@@ -28,6 +28,9 @@ func (r *reach) note(o gate.Outcome) {
 		r.checks[o.Verdict.Rejections[0].Check] = true
 		return
 	}
+	if o.Result.Data == nil {
+		return // a text has no fields
+	}
 	for _, i := range r.contract.FieldsIn([]byte(o.Result.Data.JSON)) {
 		r.fields[i] = true
 	}

@@ -57,9 +57,10 @@ type CaseUpstream struct {
 	JSONRPCError   *int
 	TransportError TransportError
 	ToolRaised     bool
+	RawSource      bool // the source of a page is asked for
 }
 
-// Want is the verdict that a case must get: a failure, or data.
+// Want is the verdict that a case must get: a failure, data, or a text.
 type Want struct {
 	// Failure is the code that the agent must see; "" where the case is accepted.
 	Failure   FailureCode
@@ -76,9 +77,17 @@ type Want struct {
 	Data          strictjson.Value
 	UntrustedText []string // nil: not looked at
 	Truncated     *bool
+	// Text is the content that the agent must get, exactly; nil where none is wanted.
+	Text          *string
+	Title         *string    // nil: not looked at
+	Links         []WantLink // nil: not looked at
+	Normalization string     // NFKC or NFC; "": not looked at
 	// Line and Column are where want stands in the case's file, from 1.
 	Line, Column int
 }
+
+// WantLink is a link that goes with a text.
+type WantLink struct{ Text, Href string }
 
 // SameData reports whether a compact JSON value is the wanted one: members in any
 // order, numbers with the same digits.

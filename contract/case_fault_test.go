@@ -53,10 +53,10 @@ func TestCaseFaults(t *testing.T) {
 		r(both(k("raw: |\n"+rawOf, "raw_file: cases/run.json\n"), file(jobFolder+"cases/run.json", "{}"))),
 
 		r(in(extra, "want: {", "#ant: {"), extra+":1:1: want is missing"),
-		r(in(extra, "want: {", "want: {data: {}, "), extra+":7:7: want has failure and data; a verdict is one of them"),
-		r(in(extra, "failure: INVALID_RESPONSE, ", ""), extra+":7:7: want has neither failure nor data (write {failure: …} or {data: …})"),
-		r(in(extra, "failure: INVALID_RESPONSE, ", "data: null, "), extra+":7:7: want.retryable belongs to a failure, and data is wanted"),
-		r(in(extra, "retryable: false", "truncated: false"), extra+":7:7: want.truncated belongs to data, and a failure is wanted"),
+		r(in(extra, "want: {", "want: {data: {}, "), extra+":7:7: want has failure and data or text; a verdict is one of them"),
+		r(in(extra, "failure: INVALID_RESPONSE, ", ""), extra+":7:7: want has neither failure, data nor text (write {failure: …}, {data: …} or {text: …})"),
+		r(in(extra, "failure: INVALID_RESPONSE, ", "data: null, "), extra+":7:7: want.retryable belongs to a failure, and data or text is wanted"),
+		r(in(extra, "retryable: false", "truncated: false"), extra+":7:7: want.truncated belongs to data or text, and a failure is wanted"),
 		r(in(extra, "INVALID_RESPONSE", "INVALID"), extra+`:7:17: want.failure: "INVALID" is not one of INVALID_RESPONSE, NOT_FOUND`),
 		r(in(extra, "layer: SCHEMA", "layer: Schema"), extra+`:7:60: want.layer: "Schema" is not one of TRANSPORT,`),
 		r(in(extra, "reason: SCHEMA", "reason: CLOSED"), extra+`:7:76: want.reason: "CLOSED" is not one of BYTE_LIMIT,`),
@@ -71,7 +71,7 @@ func TestCaseFaults(t *testing.T) {
 		r(file(jobFolder+"cases/call-denied.yaml", "why: x\ncall: {raw: '{}', principal: u1}\ngrants: []\nwant: {decision: DENY, reasons: [OUT_OF_SCOPE], failure: NOT_AUTHORIZED}\n"),
 			jobFolder+"cases/call-denied.yaml:2:1: call (a case about a call's arguments) is not supported by this version of hallmark"),
 		r(in(extra, "want: {failure: INVALID_RESPONSE", "want: {decision: DENY, failure: INVALID_RESPONSE"), extra+":7:18: want.decision (of a case about a call's arguments) is not supported"),
-		r(k("  truncated: false", "  truncated: false\n  text: hello"), "+:11:9: want.text is not supported by this version of hallmark"),
+		r(k("  truncated: false", "  truncated: false\n  text: hello"), "+:8:3: want has data and text; a result is one of them"),
 	})
 }
 

@@ -45,7 +45,7 @@ type setting struct {
 // neither this table nor elsewhere is compared too, and each change of it is breaking:
 // see rest.
 func settings() []setting {
-	return []setting{
+	return append(textSettings(), []setting{
 		single("tool", breaks, func(c *Contract) string { return c.Tool }),
 		list("aliases", adds, breaks, func(c *Contract) []string { return c.Aliases }),
 		single("owner", harmless, func(c *Contract) string { return c.Owner }),
@@ -101,7 +101,7 @@ func settings() []setting {
 		mapping("arguments.unscoped", harmless, harmless, harmless, unscoped),
 		mapping("arguments.requires_grant", breaks, breaks, harmless, allowed(func(a *Arguments) bool { return a.RequiresGrant })),
 		mapping("arguments.requires", breaks, breaks, breaks, requires),
-	}
+	}...)
 }
 
 // elsewhere are the keys that are compared by code of their own, and the version, which

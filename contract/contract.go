@@ -159,9 +159,10 @@ type Result struct {
 	Framing      Framing
 	MediaTypes   []string // lowercase type/subtype, without parameters
 	Limits       strictjson.Limits
-	Command      *Command // how a command's output is read; nil for other kinds
-	Adapter      *Adapter // nil: the payload is judged as it came
-	Schema       *Schema  // of the payload, which the adapter makes where there is one
+	Command      *Command   // how a command's output is read; nil for other kinds
+	Text         *TextRules // how a text is made fit to be shown; nil for other kinds
+	Adapter      *Adapter   // nil: the payload is judged as it came
+	Schema       *Schema    // of the payload, which the adapter makes where there is one; nil for kind text
 	TextFields   []TextField
 	MaxList      *ListLimit // nil: no list has a limit of its own
 	Checks       []Check
@@ -210,7 +211,7 @@ func (c *Command) Expression() string { return `\A(?:` + c.Pattern + `)\z` }
 // TextField declares a string member that holds outside text.
 type TextField struct {
 	At strictjson.Pointer
-	As string // what the text is: AsPlain or AsURL
+	As string // what the text is: AsPlain, AsHTML or AsURL
 	// MaxChars is the number of code points after cleaning at which the text is cut, or,
 	// of a URL, above which it is refused; 0 means that there is none.
 	MaxChars int
@@ -220,7 +221,8 @@ type TextField struct {
 // The kinds of [TextField.As].
 const (
 	AsPlain = "text/plain"
-	AsURL   = "url" // a link that an agent may show or follow
+	AsHTML  = "text/html" // a page, of which the visible text is taken
+	AsURL   = "url"       // a link that an agent may show or follow
 )
 
 // ListLimit bounds one list of the payload (B4).

@@ -55,10 +55,11 @@ func TestContractFaults(t *testing.T) {
 		// The result.
 		r(y("  kind: json\n", ""), ":15:3: result.kind is missing"),
 		r(y("kind: json", "kind: xml"), ":15:9: \"xml\" is not one of json, text, command"),
-		r(y("kind: json", "kind: text"), ":15:9: result.kind: text is not supported by this version of hallmark"),
+		r(y("kind: json", "kind: text"), `:17:17: "application/json" of a text; known are text/plain, text/html, text/markdown, text/csv`,
+			":19:11: of a text, which has no members: schema, agent_fields, text_fields, checks, not_given (remove them, or say kind: json)"),
 		r(y("kind: json", "kind: command\n  command: {json: true}")),
 		r(y("framing: payload", "framing: payload\n  max_list: {at: /r, items: 20, over: cut}"), ":17:18: result.max_list.at: the schema knows no member /r"),
-		r(y("as: text/plain", "as: text/html"), ":20:36: result.text_fields[0].as: text/html is not supported"),
+		r(y("as: text/plain", "as: text/html")),
 		r(y("as: text/plain", "as: pdf"), `:20:36: "pdf" is not one of text/plain, text/html, url`),
 		r(y("{at: /message, ", "{"), ":20:17: result.text_fields[0].at is missing"),
 		r(y("profile: prose}]", "profile: prose}, {at: /message}]"), ":20:81: \"/message\" is declared twice"),

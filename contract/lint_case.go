@@ -28,11 +28,24 @@ func (d *caseDraft) lint(c *Contract) {
 	if d.Now.IsZero() && c.Result.looksAtTime() && !d.beyond {
 		d.faultAt(place{1, 1}, "", "now is missing; the contract has a check that looks at time")
 	}
+	if d.accepted && !d.beyond {
+		d.lintAccepted(c.Result.Kind)
+	}
 	check := d.Want.Check
 	known := func(k Check) bool { return k.Name == check }
-	if check != "" && check != c.Result.Framing.binding() && !slices.ContainsFunc(c.Result.Checks, known) {
+	if check != "" && check != c.Result.Framing.binding() && check != CheckRawSource && !slices.ContainsFunc(c.Result.Checks, known) {
 		at := d.places["want.check"]
 		d.faultAt(at, "", "want.check: the contract has no check named %s", quote(check))
+	}
+}
+
+// lintAccepted sees that what is wanted is of the contract's kind.
+func (d *caseDraft) lintAccepted(kind Kind) {
+	switch {
+	case kind == KindText && d.Want.Data.Exists():
+		d.faultAt(d.places["want.data"], "write text: …", "want.data of a result of kind text")
+	case kind != KindText && d.Want.Text != nil:
+		d.faultAt(d.places["want.text"], "write data: …", "want.text of a result of kind %s", kind)
 	}
 }
 
@@ -62,8 +75,18 @@ func refusedBy(prefix string, reasons ...Reason) obligation {
 // and are not asked for. What is too long or empty may be refused by the pattern
 // there. Every other kind and framing owes the whole list; what an envelope adds is
 // not asked of the framings of MCP. Where an adapter stands before the schema, it may
-// be the one that refuses a wrong shape.
+// be the one that refuses a wrong shape. A text has no shape at all: nothing but a reply
+// that passes and the lack of one can be shown of every tool.
 func (c *Contract) obligations() []obligation {
+	if c.Result.Kind == KindText {
+		return []obligation{
+			{
+				prefix: "accepted-", must: "want.text", times: 1,
+				proves: func(w Want) bool { return w.Text != nil },
+			},
+			upstreamDown(),
+		}
+	}
 	list := []obligation{{
 		prefix: "accepted-", must: "want.data", times: 1,
 		proves: func(w Want) bool { return w.Data.Exists() },
@@ -85,11 +108,7 @@ func (c *Contract) obligations() []obligation {
 			refusedBy("array-for-object-", shape...),
 			refusedBy("too-long-", append(slices.Clip(shape), ReasonStringLimit, ReasonByteLimit)...))
 	}
-	list = append(list, obligation{
-		prefix: "upstream-down-", times: 1,
-		must:   "want.failure: UPSTREAM_UNAVAILABLE, for what the transport or the status shows",
-		proves: isUpstreamDown,
-	})
+	list = append(list, upstreamDown())
 	if c.Result.Framing == FramingEnvelope {
 		list = append(list,
 			refusedBy("success-with-error-", ReasonSchema),
@@ -115,6 +134,15 @@ func (c *Contract) extraProperty() obligation {
 	return obligation{
 		prefix: prefix, must: "want.data, without the member", times: 1,
 		proves: func(w Want) bool { return w.Data.Exists() },
+	}
+}
+
+// upstreamDown returns the obligation to show that the lack of a reply is no result.
+func upstreamDown() obligation {
+	return obligation{
+		prefix: "upstream-down-", times: 1,
+		must:   "want.failure: UPSTREAM_UNAVAILABLE, for what the transport or the status shows",
+		proves: isUpstreamDown,
 	}
 }
 

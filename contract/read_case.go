@@ -186,6 +186,7 @@ func (d *caseDraft) upstream(n *yaml.Node, path string) {
 				d.fault(n, "remove it", "%s can only be true", path)
 			}
 		}),
+		may("raw_source", d.boolean(&u.RawSource)),
 	)
 	if len(given) > 1 {
 		d.fault(n, "", "%s are given; a reply has one status at most", strings.Join(given, " and "))

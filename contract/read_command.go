@@ -139,9 +139,12 @@ func (c *Command) steps(bytes int) int {
 // that whoever calls need not say it.
 func (r *Result) defaultMediaTypes() []string {
 	if r.Kind == KindCommand && r.Command != nil && !r.Command.JSON {
-		return []string{"text/plain"}
+		return []string{mediaPlain}
 	}
-	return []string{"application/json"}
+	if r.Kind == KindText && !r.framesText() {
+		return []string{mediaPlain}
+	}
+	return []string{mediaJSON}
 }
 
 // command checks that the groups of a command's pattern are the members that the

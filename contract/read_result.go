@@ -22,9 +22,7 @@ const (
 func (d *draft) result(n *yaml.Node, path string) {
 	r := &d.contract.Result
 	*r = Result{Framing: FramingPayload, Limits: strictjson.Ceilings()}
-	if d.isKind(n, path, strictjson.Object) && d.otherKind(n, path) {
-		return
-	}
+	members := !isText(n)
 	d.object(n, path,
 		need("kind", word(d.source, &r.Kind, KindJSON, KindText, KindCommand)),
 		may("framing", word(d.source, &r.Framing, FramingPayload, FramingEnvelope, FramingMCP, FramingJSONRPC)),
@@ -32,11 +30,11 @@ func (d *draft) result(n *yaml.Node, path string) {
 			return d.matching(dst, mediaForm, "a media type: lowercase type/subtype without parameters")
 		}))),
 		may("limits", d.limits),
-		need("schema", d.schema(&r.Schema)),
+		field{"schema", members, d.schema(&r.Schema)},
 		may("text_fields", d.list(0, d.textField)),
 		may("max_list", d.maxList),
 		may("checks", d.list(0, d.check)),
-		need("agent_fields", d.pointers(&r.AgentFields, 1)),
+		field{"agent_fields", members, d.pointers(&r.AgentFields, 1)},
 		may("not_given", d.reasons(&r.NotGiven)),
 		may("not_found", d.notFound),
 		may("failure", d.failure),
@@ -44,37 +42,16 @@ func (d *draft) result(n *yaml.Node, path string) {
 		may("unbound", d.text(&r.Unbound, maxSentence)),
 		may("adapter", d.adapter),
 		may("command", d.command),
-		may("text", d.beyondUs),
+		may("text", d.textRules),
 	)
 	d.commandKind(n)
+	d.textKind()
 	if r.MediaTypes == nil {
 		r.MediaTypes = r.defaultMediaTypes()
 	}
 	if r.FailureCodes == nil && r.Framing == FramingEnvelope {
 		r.FailureCodes = []FailureCode{NotFound, UpstreamUnavailable, InvalidResponse}
 	}
-}
-
-// otherKind notes the one fault of a result kind that is not judged yet, in place of
-// every fault that would follow from it.
-func (d *draft) otherKind(n *yaml.Node, path string) bool {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		if key.Value != "kind" || jsonKind(value) != strictjson.String {
-			continue
-		}
-		if Kind(value.Value) == KindText {
-			d.beyondUs(value, path+".kind: "+value.Value)
-			return true
-		}
-	}
-	return false
-}
-
-// beyondUs takes what belongs to the format but not yet to this program.
-func (d *draft) beyondUs(n *yaml.Node, path string) {
-	d.beyond = true
-	d.unsupported(n, path)
 }
 
 // limits reads what narrows the service's ceilings.
@@ -104,18 +81,13 @@ func (d *draft) narrower(dst *int) read {
 }
 
 func (d *draft) textField(n *yaml.Node, path string) {
-	f := TextField{As: AsPlain, Profile: "prose"}
+	f := TextField{As: AsPlain, Profile: profileProse}
 	before := d.wrong
 	d.object(n, path,
 		need("at", d.pointer(&f.At)),
-		may("as", func(n *yaml.Node, path string) {
-			word(d.source, &f.As, AsPlain, "text/html", AsURL)(n, path)
-			if f.As == "text/html" {
-				d.beyondUs(n, path+": "+f.As)
-			}
-		}),
+		may("as", word(d.source, &f.As, AsPlain, AsHTML, AsURL)),
 		may("max_chars", d.integer(&f.MaxChars, 1, maxTextChars)),
-		may("profile", word(d.source, &f.Profile, "prose", "code")),
+		may("profile", word(d.source, &f.Profile, profileProse, profileCode)),
 	)
 	if d.wrong > before {
 		return

@@ -6,7 +6,7 @@ import (
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
 )
 
-// want reads the verdict that a case must get: a failure, or data.
+// want reads the verdict that a case must get: a failure, data, or a text.
 func (d *caseDraft) want(n *yaml.Node, path string) {
 	w := &d.Case.Want
 	at := d.places[path]
@@ -41,12 +41,26 @@ func (d *caseDraft) want(n *yaml.Node, path string) {
 			d.accepted = true
 			w.Data = d.json(n, path)
 		}),
+		may("text", func(n *yaml.Node, path string) {
+			if d.isKind(n, path, strictjson.String) {
+				d.accepted = true
+				text := n.Value
+				w.Text = &text
+			}
+		}),
+		may("title", accept(func(n *yaml.Node, path string) {
+			if d.isKind(n, path, strictjson.String) {
+				title := n.Value
+				w.Title = &title
+			}
+		})),
+		may("links", accept(d.wantLinks)),
+		may("normalization", accept(word(d.source, &w.Normalization, "NFKC", "NFC"))),
 		may("untrusted_text", accept(d.untrustedText)),
 		may("truncated", accept(func(n *yaml.Node, path string) {
 			w.Truncated = new(bool)
 			d.boolean(w.Truncated)(n, path)
 		})),
-		may("text", d.textCase),
 		may("decision", d.callCase),
 		may("reasons", d.callCase),
 	)
@@ -58,19 +72,29 @@ func (d *caseDraft) checkWant(n *yaml.Node, path string, refusing, accepting []s
 	switch {
 	case d.beyond, jsonKind(n) != strictjson.Object:
 	case d.judged && d.accepted:
-		d.fault(n, "", "%s has failure and data; a verdict is one of them", path)
+		d.fault(n, "", "%s has failure and data or text; a verdict is one of them", path)
 	case !d.judged && !d.accepted:
-		d.fault(n, "write {failure: …} or {data: …}", "%s has neither failure nor data", path)
+		d.fault(n, "write {failure: …}, {data: …} or {text: …}", "%s has neither failure, data nor text", path)
+	case d.Case.Want.Text != nil && d.Case.Want.Data.Exists():
+		d.fault(n, "", "%s has data and text; a result is one of them", path)
 	case d.accepted && len(refusing) > 0:
-		d.fault(n, "", "%s belongs to a failure, and data is wanted", refusing[0])
+		d.fault(n, "", "%s belongs to a failure, and data or text is wanted", refusing[0])
 	case d.judged && len(accepting) > 0:
-		d.fault(n, "", "%s belongs to data, and a failure is wanted", accepting[0])
+		d.fault(n, "", "%s belongs to data or text, and a failure is wanted", accepting[0])
 	}
 }
 
-func (d *caseDraft) textCase(n *yaml.Node, path string) {
-	d.beyond = true
-	d.unsupported(n, path)
+func (d *caseDraft) wantLinks(n *yaml.Node, path string) {
+	links := []WantLink{}
+	d.list(0, func(n *yaml.Node, path string) {
+		var l WantLink
+		d.object(n, path,
+			need("text", d.text(&l.Text, maxSentence)),
+			need("href", d.text(&l.Href, maxSource)),
+		)
+		links = append(links, l)
+	})(n, path)
+	d.Case.Want.Links = links
 }
 
 func (d *caseDraft) callCase(n *yaml.Node, path string) {

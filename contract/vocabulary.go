@@ -101,6 +101,9 @@ func Reasons() []Reason {
 	}
 }
 
+// CheckRawSource names, in a rejection, the check of who may read sources (B6).
+const CheckRawSource = "raw_source"
+
 // TransportError is how a caller saw that there was no reply.
 type TransportError string
 

@@ -15,6 +15,8 @@ type Caller struct {
 	Name   string
 	// Operator may see why something was refused.
 	Operator bool
+	// RawReader may ask for the source of a page, where its contract allows it (B6).
+	RawReader bool
 }
 
 // Call is one reply that a tool gave, and the request that it must belong to. The
@@ -50,6 +52,8 @@ type Upstream struct {
 	Redirects    int
 	Reserialized bool
 	RetryAfter   time.Duration // 0: nothing was asked for
+	// RawSource asks for the source of a page in place of its visible text.
+	RawSource bool
 }
 
 // StatusKind says which protocol a [Status] is of.

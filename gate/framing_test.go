@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"reflect"
 	"testing"
 
 	"github.com/hallmark-gate/hallmark/contract"
@@ -151,7 +152,7 @@ func TestDisplayText(t *testing.T) { // A7, B11
 	})
 	raw := []byte(`{"isError":true,"content":[{"type":"text","text":"ab\u200bcdéfg"}]}`)
 	o := judgeCall(t, set, raw, "", Status{})
-	if d := o.Result.Failure.DisplayText; d == nil || *d != (Text{Content: "abcdé", Truncated: true}) {
+	if d := o.Result.Failure.DisplayText; d == nil || !reflect.DeepEqual(*d, Text{Content: "abcdé", Truncated: true, Normalization: "NFKC"}) {
 		t.Fatalf("%+v", d)
 	}
 	if size := resultSize(o.Result); size != resultSize(ToolResult{})+6 {

@@ -76,7 +76,7 @@ func judgeBy(ctx context.Context, tool *validators.Tool, p prepared, j Judgement
 	o.Result.Tool, o.Result.ContractVersion = c.Tool, c.Version
 	o.Result.Provenance = provenance(c, j.Caller, p.Upstream)
 
-	arrived, refused := arrive(c, p.Upstream)
+	arrived, refused := arrive(c, j.Caller, p.Upstream)
 	if refused {
 		o.Verdict = validators.Verdict{Code: arrived.code, Rejections: []validators.Rejection{arrived.rejection}}
 	} else {
@@ -85,12 +85,16 @@ func judgeBy(ctx context.Context, tool *validators.Tool, p prepared, j Judgement
 	}
 	if o.Verdict.Accepted {
 		out := o.Verdict.Output
-		o.Result.Data = &Data{JSON: string(out.JSON), UntrustedText: out.UntrustedText, Truncated: out.Truncated}
+		if out.Text != nil {
+			o.Result.Text = textOf(out.Text)
+		} else {
+			o.Result.Data = &Data{JSON: string(out.JSON), UntrustedText: out.UntrustedText, Truncated: out.Truncated}
+		}
 		o.Result.FreshUntil = out.FreshUntil
 		if fits(o.Result) {
 			return o
 		}
-		o.Result.Data, o.Result.FreshUntil = nil, time.Time{}
+		o.Result.Data, o.Result.Text, o.Result.FreshUntil = nil, nil, time.Time{}
 		o.Verdict = validators.Refuse(validators.Rejection{
 			Layer: contract.LayerLimits, Reason: contract.ReasonByteLimit,
 			Detail: "what the contract gives of this reply is larger than a reply may be",
@@ -121,7 +125,9 @@ func refuse(o Outcome, p prepared, j Judgement, a arrival) Outcome {
 	o.Retry = &retry
 	o.Result.Failure = &Failure{Code: code, Retryable: retry.Allowed}
 	if shown := o.Verdict.Display; shown != nil {
-		o.Result.Failure.DisplayText = &Text{Content: shown.Content, Truncated: shown.Truncated}
+		o.Result.Failure.DisplayText = &Text{
+			Content: shown.Content, Truncated: shown.Truncated, Normalization: shown.Normalization,
+		}
 	}
 	return o
 }
@@ -152,5 +158,27 @@ func facts(c *contract.Contract, p prepared, j Judgement) validators.Facts {
 		},
 		Evidence: j.Evidence,
 		Now:      j.Now,
+		Arrival: validators.Arrival{
+			MediaType: p.Upstream.MediaType, Source: finalSource(p.Upstream), RawSource: p.Upstream.RawSource,
+		},
 	}
+}
+
+// finalSource is where a page came from; "" where a request was redirected, since then
+// nobody says where to.
+func finalSource(u Upstream) string {
+	if u.Redirects > 0 {
+		return ""
+	}
+	return u.Source
+}
+
+func textOf(t *validators.Text) *Text {
+	out := &Text{
+		Content: t.Content, Title: t.Title, Truncated: t.Truncated, Normalization: t.Normalization,
+	}
+	for _, l := range t.Links {
+		out.Links = append(out.Links, Link(l))
+	}
+	return out
 }

@@ -25,8 +25,11 @@ func resultSize(r ToolResult) int {
 			size += len(at) + 4
 		}
 	}
-	if r.Failure != nil && r.Failure.DisplayText != nil {
-		size += len(r.Failure.DisplayText.Content)
+	if r.Text != nil {
+		size += r.Text.size() + 16*len(r.Text.Links)
+	}
+	if r.Failure != nil {
+		size += r.Failure.DisplayText.size()
 	}
 	return size
 }
@@ -45,12 +48,15 @@ func ModelPayload(r ToolResult) string {
 }
 
 func appendPayload(b []byte, r ToolResult) []byte {
-	if r.Data == nil {
+	if r.Failure != nil || r.Data == nil && r.Text == nil {
 		return appendFailure(b, r)
 	}
 	b = append(b, `{"kind":"tool_data","request_id":`...)
 	b = strictjson.AppendString(b, r.RequestID)
 	b = appendLabels(b, r)
+	if r.Data == nil {
+		return appendText(b, r.Text)
+	}
 	b = append(b, `,"data":`...)
 	b = append(b, r.Data.JSON...)
 	b = append(b, `,"truncated":`...)
@@ -63,6 +69,35 @@ func appendPayload(b []byte, r ToolResult) []byte {
 		b = strictjson.AppendString(b, at)
 	}
 	return append(b, `]}`...)
+}
+
+// appendText writes a text and what belongs to it, title and links only where there are
+// any.
+func appendText(b []byte, t *Text) []byte {
+	b = append(b, `,"content":`...)
+	b = strictjson.AppendString(b, t.Content)
+	b = append(b, `,"truncated":`...)
+	b = appendBool(b, t.Truncated)
+	if t.Title != "" {
+		b = append(b, `,"title":`...)
+		b = strictjson.AppendString(b, t.Title)
+	}
+	for i, l := range t.Links {
+		if i == 0 {
+			b = append(b, `,"links":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = append(b, `{"text":`...)
+		b = strictjson.AppendString(b, l.Text)
+		b = append(b, `,"href":`...)
+		b = strictjson.AppendString(b, l.Href)
+		b = append(b, '}')
+	}
+	if len(t.Links) > 0 {
+		b = append(b, ']')
+	}
+	return append(b, '}')
 }
 
 // appendLabels writes provenance and constraints.

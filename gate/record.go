@@ -55,14 +55,9 @@ func newRecord(caller Caller, decisionID string, set *Set, p prepared, o Outcome
 	if p.Raw != nil && keep {
 		r.RawDigest = digest(p.Raw)
 	}
-	if d := o.Result.Data; d != nil {
-		r.OutputBytes, r.Truncated = uint64(len(d.JSON)), d.Truncated
-	}
+	r.OutputBytes, r.Truncated = given(o.Result)
 	if f := o.Result.Failure; f != nil {
 		r.FailureCode = string(f.Code)
-		if shown := f.DisplayText; shown != nil {
-			r.OutputBytes, r.Truncated = uint64(len(shown.Content)), shown.Truncated
-		}
 	}
 	for i, rejection := range o.Verdict.Rejections {
 		if i == 0 {
@@ -72,6 +67,18 @@ func newRecord(caller Caller, decisionID string, set *Set, p prepared, o Outcome
 		}
 	}
 	return r
+}
+
+// given is the number of bytes that an agent gets of a reply, and whether they were cut.
+func given(r ToolResult) (bytes uint64, truncated bool) {
+	outside := r.Text
+	switch {
+	case r.Data != nil:
+		return uint64(len(r.Data.JSON)), r.Data.Truncated
+	case r.Failure != nil:
+		outside = r.Failure.DisplayText
+	}
+	return uint64(outside.size()), outside != nil && outside.Truncated
 }
 
 // keepsDigest reports whether the plain digest of the original may be recorded: not

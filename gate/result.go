@@ -8,7 +8,7 @@ import (
 )
 
 // ToolResult is a judged result: the only part of a reply that may reach an agent. At
-// most one of Data and Failure is set; where neither is, readers take it for a Failure
+// most one of Data, Text and Failure is set; where none is, readers take it for a Failure
 // with INVALID_RESPONSE.
 type ToolResult struct {
 	Tool            string // the contract's name; UnknownTool where no contract has it
@@ -16,6 +16,7 @@ type ToolResult struct {
 	ContractVersion int // 0 where no contract judged
 	Provenance      Provenance
 	Data            *Data
+	Text            *Text
 	Failure         *Failure
 	ValidatedAt     time.Time
 	FreshUntil      time.Time // exclusive; zero where the contract has no window
@@ -51,10 +52,29 @@ type Failure struct {
 // Text is outside text after cleaning.
 type Text struct {
 	Content   string
-	Truncated bool // Content was cut
-	// Normalization is "NFKC" or "NFC"; "" where Content stands as it was written, but
-	// for what was taken out of it.
+	Truncated bool // Content, Title or Links were cut
+	// Normalization is "NFKC" or "NFC".
 	Normalization string
+	Title         string // of a page; "" without one
+	Links         []Link // of a page, in the order of their texts
+}
+
+// Link is a link of a page, inert: nothing follows it.
+type Link struct {
+	Text string
+	Href string // http, https or mailto, absolute, without user info, ASCII
+}
+
+// size is the number of bytes of outside text in t.
+func (t *Text) size() int {
+	if t == nil {
+		return 0
+	}
+	size := len(t.Content) + len(t.Title)
+	for _, l := range t.Links {
+		size += len(l.Text) + len(l.Href)
+	}
+	return size
 }
 
 // Retry says whether and when the same call may be repeated. The zero Retry forbids.

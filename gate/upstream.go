@@ -10,9 +10,6 @@ import (
 	"github.com/hallmark-gate/hallmark/validators"
 )
 
-// maxRedirects is how often a request may have been redirected (B5).
-const maxRedirects = 3
-
 // arrival is what the way of a reply says before a byte of it is looked at: nothing
 // (the zero arrival), or a refusal.
 type arrival struct {
@@ -23,19 +20,40 @@ type arrival struct {
 }
 
 // arrive maps how a reply came to a refusal, in the order transport, status, redirects,
-// media type.
-func arrive(c *contract.Contract, u Upstream) (arrival, bool) {
+// media type; last what the caller asks for beyond the reply.
+func arrive(c *contract.Contract, caller Caller, u Upstream) (arrival, bool) {
 	if a, refused := arriveStatus(c, u.Status); refused {
 		return a, true
 	}
-	if u.Redirects > maxRedirects {
+	if most := c.Result.MaxRedirects(); u.Redirects > most {
 		return refuseArrival(contract.InvalidResponse, contract.ReasonRedirects,
-			fmt.Sprintf("redirected %d times, allowed are %d", u.Redirects, maxRedirects)), true
+			fmt.Sprintf("redirected %d times, allowed are %d", u.Redirects, most)), true
 	}
 	if detail := mediaTypeFault(c.Result.MediaTypes, u.MediaType); detail != "" {
 		return refuseArrival(contract.InvalidResponse, contract.ReasonMediaType, detail), true
 	}
+	if u.RawSource {
+		return arriveRaw(c, caller)
+	}
 	return arrival{}, false
+}
+
+// arriveRaw refuses the source of a page (B6) to whoever may not have it: the contract
+// must allow it, and the caller have the role. It is a decision about a permission, so
+// that it is made before anything looks at the reply, and no retry changes it.
+func arriveRaw(c *contract.Contract, caller Caller) (arrival, bool) {
+	detail := ""
+	switch {
+	case c.Result.Text == nil || !c.Result.Text.RawSource:
+		detail = "the source is asked for, and the contract does not allow it"
+	case !caller.RawReader:
+		detail = "the source is asked for, and the caller has not the role raw_reader"
+	default:
+		return arrival{}, false
+	}
+	return arrival{code: contract.NotAuthorized, neverRetry: true, rejection: validators.Rejection{
+		Layer: contract.LayerPolicy, Reason: contract.ReasonCheck, Check: contract.CheckRawSource, Detail: detail,
+	}}, true
 }
 
 func refuseArrival(code contract.FailureCode, reason contract.Reason, detail string) arrival {

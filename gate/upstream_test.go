@@ -66,7 +66,7 @@ func TestArrive(t *testing.T) { // A7, A19, D11
 		{"redirects before media type", Upstream{Redirects: 9, MediaType: "text/html"}, contract.InvalidResponse, contract.ReasonRedirects, contract.LayerTransport},
 	} {
 		t.Run(row.line, func(t *testing.T) {
-			got, refused := arrive(readOnly(), row.up)
+			got, refused := arrive(readOnly(), Caller{}, row.up)
 			if refused != (row.code != "") || got.code != row.code || got.rejection.Reason != row.reason || got.rejection.Layer != row.layer {
 				t.Errorf("got %v %+v", refused, got)
 			}
@@ -77,7 +77,7 @@ func TestArrive(t *testing.T) { // A7, A19, D11
 func TestSeveralMediaTypesNeedADeclaration(t *testing.T) {
 	c := readOnly()
 	c.Result.MediaTypes = []string{"application/json", "application/problem+json"}
-	if _, refused := arrive(c, Upstream{}); !refused {
+	if _, refused := arrive(c, Caller{}, Upstream{}); !refused {
 		t.Error("an undeclared media type was guessed")
 	}
 	if got := mediaType(c.Result.MediaTypes, "application/Problem+JSON"); got != "application/problem+json" {
@@ -110,7 +110,7 @@ func TestSideEffectOutcome(t *testing.T) {
 				c := readOnly()
 				c.Effect, c.Idempotent = contract.SideEffect, idempotent
 				c.Retry = &contract.Retry{MaxAttempts: 3, Budget: 1 << 40, Delay: 1, On: contract.FailureCodes()}
-				a, _ := arrive(c, Upstream{Status: row.s})
+				a, _ := arrive(c, Caller{}, Upstream{Status: row.s})
 				o := refuse(outcomeOf(c, a.code), prepared{}, Judgement{Now: noon}, a)
 				got := o.Result.Failure
 				if !idempotent && got.Code != row.want {

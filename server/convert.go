@@ -31,6 +31,7 @@ func callFromWire(req *hallmarkv1.ValidateRequest) (gate.Call, error) {
 		Upstream: gate.Upstream{
 			Source: u.GetSource(), MediaType: u.GetMediaType(), Adapter: u.GetAdapter(),
 			Redirects: intOf(u.GetRedirects()), Reserialized: u.GetReserialized(),
+			RawSource: u.GetRawSource(),
 		},
 	}
 	var err error
@@ -150,7 +151,7 @@ func replyToWire(r gate.Reply) *hallmarkv1.ValidateResponse {
 }
 
 // resultToWire makes the only part of a reply that an agent may see. A result with
-// neither data nor failure, which nothing makes, is a failure.
+// neither data, text nor failure, which nothing makes, is a failure.
 func resultToWire(r gate.ToolResult) *hallmarkv1.ToolResult {
 	out := &hallmarkv1.ToolResult{
 		Tool: valid(r.Tool), RequestId: valid(r.RequestID), ContractVersion: countOf(r.ContractVersion),
@@ -172,6 +173,10 @@ func resultToWire(r gate.ToolResult) *hallmarkv1.ToolResult {
 		}}
 		return out
 	}
+	if r.Text != nil && r.Failure == nil {
+		out.Outcome = &hallmarkv1.ToolResult_Text{Text: textToWire(r.Text)}
+		return out
+	}
 	failure := gate.Failure{Code: contract.InvalidResponse}
 	if r.Failure != nil {
 		failure = *r.Failure
@@ -191,7 +196,13 @@ func textToWire(t *gate.Text) *hallmarkv1.Text {
 	if t == nil {
 		return nil
 	}
-	return &hallmarkv1.Text{Content: valid(t.Content), Truncated: t.Truncated, Normalization: valid(t.Normalization)}
+	out := &hallmarkv1.Text{
+		Content: valid(t.Content), Truncated: t.Truncated, Normalization: valid(t.Normalization), Title: valid(t.Title),
+	}
+	for _, l := range t.Links {
+		out.Links = append(out.Links, &hallmarkv1.Link{Text: valid(l.Text), Href: valid(l.Href)})
+	}
+	return out
 }
 
 // known is toWire with the unspecified value for names that the wire does not have.

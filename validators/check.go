@@ -16,6 +16,7 @@ type Facts struct {
 	Request  Request          // the outstanding request
 	Evidence []Evidence       // verified before; what did not verify is not here
 	Now      time.Time        // the clock of this judgement
+	Arrival  Arrival          // how the reply came
 }
 
 // Request is the call whose result is being judged.

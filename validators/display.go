@@ -9,11 +9,12 @@ import (
 // DisplayText is what people may be shown of a tool's own message about a failure: it
 // is outside text, cleaned and cut, and never a reason for anything.
 type DisplayText struct {
-	// Content has its invisible characters and terminal sequences taken out, its line
-	// ends are LF; it is not normalised.
+	// Content is cleaned as prose.
 	Content string
 	// Truncated is true where Content was cut.
 	Truncated bool
+	// Normalization is that of Content: NFKC.
+	Normalization string
 }
 
 // show makes texts the display text of a refusal: cleaned, one below the other, cut at
@@ -23,28 +24,17 @@ func (v *Verdict) show(texts []string, limit int) {
 		return
 	}
 	var lines []string
+	truncated := false
 	for _, t := range texts {
-		clean, removed := text.CleanMember(t)
+		clean, cut, removed := text.CleanText(t, text.Prose, limit)
 		v.countRemoved(removed)
-		if strings.TrimSpace(clean) != "" {
+		truncated = truncated || cut
+		if clean != "" {
 			lines = append(lines, clean)
 		}
 	}
-	whole := strings.Join(lines, "\n")
-	if whole == "" {
-		return
+	content, cut, _ := text.CleanText(strings.Join(lines, "\n"), text.Prose, limit)
+	if content != "" {
+		v.Display = &DisplayText{Content: content, Truncated: truncated || cut, Normalization: "NFKC"}
 	}
-	content := firstChars(whole, limit)
-	v.Display = &DisplayText{Content: content, Truncated: len(content) < len(whole)}
-}
-
-// firstChars returns at most n code points of s.
-func firstChars(s string, n int) string {
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
 }

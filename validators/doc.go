@@ -19,6 +19,10 @@
 // what the vendor has added is dropped and counted, or refused (D8). Everything behind
 // it sees the new object alone.
 //
+// A reply of kind text has no schema: the text path cleans and cuts it (package text),
+// and it is refused only for a limit, its charset or its syntax. Inside of a
+// CallToolResult the text blocks are the text, and resource links become inert links.
+//
 // Sets are immutable and named by the digest of what they were compiled from. One
 // [Published] holds the set that serves; readers take the pointer once for each
 // request, so that every reply was judged by exactly one set (D12).

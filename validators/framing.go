@@ -18,7 +18,7 @@ type framing interface {
 
 // frame is a reply with its framing taken off.
 type frame struct {
-	payload strictjson.Value
+	payload strictjson.Value // for kind text the list of blocks
 	// under is where the payload stands in the received bytes; empty where an adapter
 	// made it.
 	under strictjson.Pointer
@@ -36,9 +36,9 @@ func framingOf(c *contract.Contract) framing {
 	case contract.FramingEnvelope:
 		return envelope{tool: c.Tool, codes: c.Result.FailureCodes}
 	case contract.FramingMCP:
-		return callResult{display: c.Result.DisplayText}
+		return callResultOf(c)
 	case contract.FramingJSONRPC:
-		return response{callResult{display: c.Result.DisplayText}}
+		return response{callResultOf(c)}
 	}
 	return bare{}
 }

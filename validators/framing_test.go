@@ -193,13 +193,14 @@ func TestShow(t *testing.T) {
 		{"nothing allowed", []string{"a"}, 0, DisplayText{}},
 		{"nothing said", nil, 9, DisplayText{}},
 		{"nothing visible", []string{"\u200b\u2060", " \n"}, 9, DisplayText{}},
-		{"one", []string{"no index"}, 9, DisplayText{Content: "no index"}},
-		{"exactly as much", []string{"no index!"}, 9, DisplayText{Content: "no index!"}},
-		{"cut", []string{"no index!!"}, 9, DisplayText{Content: "no index!", Truncated: true}},
-		{"code points are counted", []string{"éé😀x"}, 3, DisplayText{Content: "éé😀", Truncated: true}},
-		{"below each other", []string{"a", "", "b\r\nc"}, 9, DisplayText{Content: "a\nb\nc"}},
-		{"cut at the line end", []string{"ab", "c"}, 3, DisplayText{Content: "ab\n", Truncated: true}},
-		{"cleaned", []string{"\x1b[31mred\x1b[0m \u202eevil"}, 99, DisplayText{Content: "red evil"}},
+		{"one", []string{"no index"}, 9, DisplayText{Content: "no index", Normalization: "NFKC"}},
+		{"exactly as much", []string{"no index!"}, 9, DisplayText{Content: "no index!", Normalization: "NFKC"}},
+		{"cut", []string{"no index!!"}, 9, DisplayText{Content: "no index!", Truncated: true, Normalization: "NFKC"}},
+		{"code points are counted", []string{"éé😀x"}, 3, DisplayText{Content: "éé😀", Truncated: true, Normalization: "NFKC"}},
+		{"below each other", []string{"a", "", "b\r\nc"}, 9, DisplayText{Content: "a\nb\nc", Normalization: "NFKC"}},
+		{"cut at the line end", []string{"ab", "c"}, 3, DisplayText{Content: "ab", Truncated: true, Normalization: "NFKC"}},
+		{"cleaned", []string{"\x1b[31mred\x1b[0m \u202eevil"}, 99, DisplayText{Content: "red evil", Normalization: "NFKC"}},
+		{"normalised", []string{"ﬁne"}, 9, DisplayText{Content: "fine", Normalization: "NFKC"}},
 	} {
 		t.Run(row.line, func(t *testing.T) {
 			var v Verdict

@@ -21,6 +21,21 @@ import (
 // nothing would be taken from it.
 type callResult struct {
 	display int // code points of a reported failure's own text that may be shown
+	// text is true for kind text, where content is judged in place of structuredContent
+	// and goes on.
+	text bool
+}
+
+func callResultOf(c *contract.Contract) callResult {
+	return callResult{display: c.Result.DisplayText, text: c.Result.Kind == contract.KindText}
+}
+
+// payload is the member that goes on.
+func (c callResult) payload() string {
+	if c.text {
+		return "content"
+	}
+	return "structuredContent"
 }
 
 func (c callResult) unframe(v strictjson.Value, _ Request) (frame, *Verdict) {
@@ -47,7 +62,7 @@ func (c callResult) check(s *shape, v strictjson.Value, under string) {
 	failed := v.Member("isError")
 	s.is(failed, strictjson.Bool, under+"/isError")
 	if !failed.IsTrue() {
-		s.require(v, under, "structuredContent")
+		s.require(v, under, c.payload())
 	}
 }
 
@@ -68,6 +83,11 @@ func (c callResult) checkBlocks(s *shape, content strictjson.Value, under string
 		case kind.Text() == "text":
 			s.require(block, at, "text")
 			s.is(block.Member("text"), strictjson.String, at+"/text")
+		case kind.Text() == blockLink && c.text:
+			s.require(block, at, "uri", "name")
+			for _, name := range []string{"uri", "name", "title"} {
+				s.is(block.Member(name), strictjson.String, at+"/"+name)
+			}
 		case !slices.Contains(blockTypes, kind.Text()):
 			s.mcpFault(at+"/type", "enum", kind.Offset(), "no version of the protocol has this type of block")
 		}
@@ -91,9 +111,11 @@ func (c callResult) open(v strictjson.Value, under strictjson.Pointer) (frame, *
 		dropMembers(&failed.Signals, v, "content", "isError", "resultType", "_meta")
 		return frame{}, &failed
 	}
-	f := frame{payload: v.Member("structuredContent"), under: under.Append("structuredContent")}
-	dropBlocks(&f.dropped, content, false)
-	dropMembers(&f.dropped, v, "content", "isError", "resultType", "_meta", "structuredContent")
+	f := frame{payload: v.Member(c.payload()), under: under.Append(c.payload())}
+	if !c.text {
+		dropBlocks(&f.dropped, content, false)
+	}
+	dropMembers(&f.dropped, v, "content", "isError", "resultType", "_meta", c.payload())
 	return f, nil
 }
 
@@ -108,7 +130,9 @@ func textsOf(content strictjson.Value) []string {
 }
 
 // blockTypes are the content blocks of the protocol.
-var blockTypes = []string{"text", "image", "audio", "resource_link", "resource"}
+var blockTypes = []string{"text", "image", "audio", blockLink, "resource"}
+
+const blockLink = "resource_link"
 
 // dropBlocks counts blocks that go no further, by type.
 func dropBlocks(signals *map[string]uint64, content strictjson.Value, textShown bool) {

@@ -105,6 +105,12 @@ func (r *Registry) compile(c *contract.Contract) (*Tool, contract.Faults) {
 			faults = append(faults, *fault)
 		}
 	}
+	if _, coded := r.readers[toolVersion{c.Tool, c.Version}]; coded && c.Result.Text != nil {
+		faults = append(faults, contract.Fault{
+			File: path.Join(c.Dir, "contract.yaml"), Message: "a reader is registered for a result of kind text, which makes no value",
+			Cure: "take the reader out of the composition root, or say kind: json",
+		})
+	}
 	if t.payload, fault = compileSchema(c, c.Result.Schema); fault != nil {
 		faults = append(faults, *fault)
 	}
@@ -134,9 +140,9 @@ func (r *Registry) compile(c *contract.Contract) (*Tool, contract.Faults) {
 func planOf(r *contract.Result) *projection.Plan {
 	texts := make([]projection.TextField, len(r.TextFields))
 	for i, f := range r.TextFields {
-		texts[i] = projection.TextField{At: f.At, MaxChars: f.MaxChars}
-		if f.As == contract.AsURL {
-			texts[i].MaxChars = 0 // a link is refused, not cut
+		texts[i] = projection.TextField{
+			At: f.At, MaxChars: f.MaxChars, Profile: profileOf(f.Profile),
+			HTML: f.As == contract.AsHTML, Link: f.As == contract.AsURL,
 		}
 	}
 	return projection.New(r.AgentFields, texts)

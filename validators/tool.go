@@ -53,6 +53,9 @@ func (jsonReader) Read(raw []byte, limits strictjson.Limits) (strictjson.Value, 
 // in. It keeps neither raw nor f. What it takes is bounded by the contract's limits
 // and by the schema's budget; when ctx ends, so does judging, with a refusal.
 func (t *Tool) Judge(ctx context.Context, raw []byte, f Facts) Verdict {
+	if t.Contract.Result.Text != nil {
+		return t.judgeText(ctx, raw, f)
+	}
 	value, refused := t.read.Read(raw, t.Contract.Result.Limits)
 	if refused != nil {
 		return Refuse(*refused)
@@ -78,12 +81,31 @@ func (t *Tool) judgeFramed(ctx context.Context, framed frame, f Facts) Verdict {
 	if refused != nil {
 		return Refuse(*refused)
 	}
-	cleaned := t.plan.Clean(payload)
+	cleaned, refused := t.clean(ctx, payload)
+	if refused != nil {
+		return Refuse(*refused)
+	}
 	v := t.judgePayload(ctx, cleaned.Value, framed, f)
 	v.Output.Truncated = cleaned.Truncated || cut > 0
 	v.count("cut_items", uint64(cut))
 	v.countRemoved(cleaned.Removed)
+	v.countNoticed(cleaned.Noticed)
 	return v
+}
+
+// clean cleans the text fields of a payload.
+func (t *Tool) clean(ctx context.Context, payload strictjson.Value) (projection.Cleaned, *Rejection) {
+	cleaned, err := t.plan.Clean(ctx, payload)
+	if err == nil {
+		return cleaned, nil
+	}
+	refused := textRejection(err)
+	refused.Offset = 0
+	var field *projection.TextError
+	if errors.As(err, &field) {
+		refused.At = shownPointer(field.At)
+	}
+	return projection.Cleaned{}, &refused
 }
 
 // boundList applies the contract's limit to its one list (B4), and returns how many

@@ -27,14 +27,17 @@ type Verdict struct {
 	// where the contract allows any of it; else nil.
 	Display *DisplayText
 	// Signals are counts for monitoring: "removed." and the kind of characters,
-	// "dropped_blocks." and the type of content, "dropped_members", "cut_items".
+	// "dropped_blocks." and the type of content, "dropped_members", "cut_items",
+	// "hidden_html", "css_unevaluated", "mixed_script", "instruction_phrase".
 	Signals map[string]uint64
 }
 
 // Output is what an accepted reply gives to the agent.
 type Output struct {
-	// JSON is one compact value, made anew from the promised members.
+	// JSON is one compact value, made anew from the promised members; nil for kind text.
 	JSON []byte
+	// Text is what a reply of kind text gives; nil for other kinds.
+	Text *Text
 	// UntrustedText are the JSON Pointers into JSON of strings that hold outside text.
 	UntrustedText []string
 	// Truncated is true where text or items were cut.

@@ -4,8 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
+
+	"google.golang.org/protobuf/proto"
 
 	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
 )
@@ -23,10 +28,14 @@ const callTimeout = 10 * time.Second
 func (s stage) play(ctx context.Context, scene scene) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
+	media := scene.media
+	if media == "" {
+		media = "application/json"
+	}
 	reply, err := s.gate.Validate(ctx, &hallmarkv1.ValidateRequest{
 		Request:  scene.request,
 		Payload:  &hallmarkv1.ValidateRequest_Raw{Raw: []byte(scene.raw)},
-		Upstream: &hallmarkv1.Upstream{Source: scene.source, MediaType: "application/json", Status: &hallmarkv1.Upstream_HttpStatus{HttpStatus: 200}},
+		Upstream: &hallmarkv1.Upstream{Source: scene.source, MediaType: media, Status: &hallmarkv1.Upstream_HttpStatus{HttpStatus: 200}},
 	})
 	if err != nil {
 		return err
@@ -36,7 +45,7 @@ func (s stage) play(ctx context.Context, scene scene) error {
 		return fmt.Errorf("the record of the decision: %w", err)
 	}
 	event := recorded.GetEvent()
-	sideBySide(s.out, "the tool returned", "", wrap(scene.raw, 2*column), nil)
+	sideBySide(s.out, "the tool returned", "", wrap(visible(scene.raw), 2*column), nil)
 	sideBySide(s.out, "the agent sees", "the operator sees", wrap(reply.GetModelPayload(), column), operatorView(event))
 	return scene.want.check(reply, event)
 }
@@ -49,7 +58,11 @@ func operatorView(e *hallmarkv1.Event) []string {
 		fmt.Sprintf("original  %d bytes, sha256 %.12s…", e.GetRawBytes(), e.GetRawDigest()),
 	}
 	if e.GetFailureCode() == 0 {
-		return append(lines, "verdict   accepted")
+		lines = append(lines, "verdict   accepted")
+		for _, signal := range slices.Sorted(maps.Keys(e.GetSignals())) {
+			lines = append(lines, fmt.Sprintf("  noticed %s %d", signal, e.GetSignals()[signal]))
+		}
+		return lines
 	}
 	lines = append(lines, "verdict   "+strings.TrimPrefix(e.GetFailureCode().String(), "FAILURE_CODE_"))
 	for _, r := range append([]*hallmarkv1.Rejection{e.GetRejection()}, e.GetMoreRejections()...) {
@@ -67,6 +80,12 @@ func (w want) check(reply *hallmarkv1.ValidateResponse, e *hallmarkv1.Event) err
 	if w.data != "" {
 		if got := result.GetData().GetJson(); got != w.data {
 			return fmt.Errorf("the agent should get %s, and gets %q", w.data, got)
+		}
+		return nil
+	}
+	if w.text != nil {
+		if got := result.GetText(); !proto.Equal(got, w.text) {
+			return fmt.Errorf("the agent should get %q, and gets %q", w.text, got)
 		}
 		return nil
 	}
@@ -98,6 +117,19 @@ func line(lines []string, i int) string {
 		return lines[i]
 	}
 	return ""
+}
+
+// visible shows what a terminal would hide or act on as \u{XXXX}.
+func visible(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, `\u{%04X}`, r)
+		}
+	}
+	return b.String()
 }
 
 // wrap cuts text into lines of at most width characters.

@@ -56,6 +56,7 @@ var mappings = []struct{ file, at string }{
 	{probedCase, "evidence.0"},
 	{probedCase, "upstream"},
 	{probedCase, "want"},
+	{probedCase, "want.links.0"},
 }
 
 const bogus = "zz-bogus"

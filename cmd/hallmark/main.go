@@ -67,7 +67,7 @@ input, refused contracts, nobody at the address).`,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
-		newServe(), newCheck(), newCompat(), newContracts(), newNew(), newValidate(), newSchema(),
+		newServe(), newCheck(), newCompat(), newContracts(), newNew(), newValidate(), newSchema(), newText(),
 		newAudit(), newKeys(), newHealthcheck(), newVersion(),
 	)
 	return root

@@ -15,6 +15,7 @@
 package projection
 
 import (
+	"context"
 	"strconv"
 
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
@@ -25,8 +26,15 @@ import (
 type TextField struct {
 	At strictjson.Pointer // with strictjson.EveryElement for array elements
 	// MaxChars is the number of code points at which cleaned text is cut; 0 means that
-	// it is not.
+	// it is not, but for the million that no string may have.
 	MaxChars int
+	Profile  text.Profile
+	// HTML is true where the string is a page or a part of one, of which the visible
+	// text is wanted.
+	HTML bool
+	// Link is true where the string is an address, which is neither normalised nor cut:
+	// it would lead elsewhere.
+	Link bool
 }
 
 // Plan is a compiled selection. It is immutable and safe for concurrent use. The zero
@@ -118,44 +126,76 @@ type Cleaned struct {
 	Value     strictjson.Value
 	Truncated bool        // some text was cut
 	Removed   text.Counts // what was taken out, by kind
+	Noticed   text.Noticed
 }
 
-// Clean returns v with every text field cleaned and cut. v stays as it is.
-func (p *Plan) Clean(v strictjson.Value) Cleaned {
+// TextError says which text field cannot be cleaned. It holds no value.
+type TextError struct {
+	At  strictjson.Pointer
+	Err error // a [*text.Error]
+}
+
+// Error returns the cause's sentence, without the place, whose names may be the reply's.
+func (e *TextError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *TextError) Unwrap() error { return e.Err }
+
+// maxChars bounds a cleaned text that the contract does not cut, in code points.
+const maxChars = 1_000_000
+
+// clean cleans one text.
+func (f *TextField) clean(ctx context.Context, s string, out *Cleaned) (string, error) {
+	limit := f.MaxChars
+	if limit == 0 {
+		limit = maxChars
+	}
+	switch {
+	case f.Link:
+		clean, removed := text.CleanMember(s)
+		out.Removed.Add(removed)
+		return clean, nil
+	case f.HTML:
+		r, err := text.Process(ctx, []byte(s), "text/html; charset=utf-8", text.Options{
+			Profile: f.Profile, MaxBytes: len(s) + 1, MaxOutputChars: limit,
+		})
+		out.Truncated = out.Truncated || r.Truncated
+		out.Removed.Add(r.Removed)
+		out.Noticed.Add(r.Noticed)
+		return r.Content, err
+	}
+	clean, cut, removed := text.CleanText(s, f.Profile, limit)
+	out.Truncated = out.Truncated || cut
+	out.Removed.Add(removed)
+	out.Noticed.Add(text.Notice(clean))
+	return clean, nil
+}
+
+// Clean returns v with every text field cleaned and cut. v stays as it is. The error,
+// of a page that cannot be read within its budget, is a [*TextError].
+func (p *Plan) Clean(ctx context.Context, v strictjson.Value) (Cleaned, error) {
 	out := Cleaned{Value: v}
+	var failed error
 	var edits []strictjson.Edit
 	eachString(v, &p.root, p.root.given, func(s strictjson.Value, at *place, _ bool) bool {
 		if at == nil || at.text == nil {
 			return true
 		}
-		clean, removed := text.CleanMember(s.Text())
-		out.Removed.Add(removed)
-		if limit := at.text.MaxChars; limit > 0 {
-			cut := firstChars(clean, limit)
-			out.Truncated = out.Truncated || len(cut) < len(clean)
-			clean = cut
+		clean, err := at.text.clean(ctx, s.Text(), &out)
+		if err != nil {
+			failed = &TextError{s.Path(), err}
+			return false
 		}
 		if clean != s.Text() {
 			edits = append(edits, strictjson.Edit{At: s, Text: clean})
 		}
 		return true
 	})
+	if failed != nil {
+		return Cleaned{}, failed
+	}
 	out.Value = strictjson.Replace(v, edits)
-	return out
-}
-
-// firstChars returns at most n code points of s.
-func firstChars(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
+	return out, nil
 }
 
 // Hidden returns the first machine value, in the order of the input, that holds a

@@ -1,11 +1,13 @@
 package projection
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
+	"github.com/hallmark-gate/hallmark/validators/text"
 )
 
 func parse(t testing.TB, src string) strictjson.Value {
@@ -86,12 +88,21 @@ func TestZeroPlanGivesNothing(t *testing.T) {
 	}
 }
 
+func clean(t *testing.T, p *Plan, v strictjson.Value) Cleaned {
+	t.Helper()
+	c, err := p.Clean(t.Context(), v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 func TestClean(t *testing.T) { // B3, D10
 	p := New(pointers(t, "/id", "/m", "/r/*/t"), []TextField{
 		{At: pointers(t, "/m")[0]}, {At: pointers(t, "/r/*/t")[0], MaxChars: 3},
 	})
 	v := parse(t, `{"id":"x\u200by","m":"a\u0000b\u202ec","r":[{"t":"абвг"},{"t":"аб"}]}`)
-	c := p.Clean(v)
+	c := clean(t, p, v)
 	out, _, _ := p.Project(nil, c.Value)
 	if want := `{"id":"x\u200by","m":"abc","r":[{"t":"абв"},{"t":"аб"}]}`; string(out) != want {
 		t.Errorf("got %s, want %s", out, want)
@@ -99,11 +110,36 @@ func TestClean(t *testing.T) { // B3, D10
 	if !c.Truncated || c.Removed.Total() != 2 {
 		t.Errorf("truncated %v, removed %d", c.Truncated, c.Removed.Total())
 	}
-	if again := p.Clean(c.Value); again.Truncated || again.Removed.Total() != 0 {
+	if again := clean(t, p, c.Value); again.Truncated || again.Removed.Total() != 0 {
 		t.Error("cleaning is not idempotent")
 	}
 	if kept := string(strictjson.AppendJSON(nil, v)); !strings.Contains(kept, `\u0000`) {
 		t.Error("the value that was cleaned has changed")
+	}
+}
+
+// What a text field is decides how it is cleaned: pages give their visible text, links
+// are neither normalised nor cut, code keeps its form. B5, B15
+func TestCleanAs(t *testing.T) {
+	p := New(pointers(t, ""), []TextField{
+		{At: pointers(t, "/p")[0], MaxChars: 4},
+		{At: pointers(t, "/h")[0], HTML: true, MaxChars: 6},
+		{At: pointers(t, "/c")[0], Profile: text.Code},
+		{At: pointers(t, "/l")[0], Link: true, MaxChars: 3},
+	})
+	v := parse(t, `{"p":" x² ﬁ\r\n\u200b","h":"<p>a<p hidden>SYSTEM<p>b<br>c&#8203;</p>","c":"  x²\n\n\n\n\ny","l":"https://ａ.example/\u200b"}`)
+	c := clean(t, p, v)
+	out, _, _ := p.Project(nil, c.Value)
+	if want := `{"p":"x2 f","h":"a\nb\nc","c":"  x²\n\n\n\n\ny","l":"https://ａ.example/"}`; string(out) != want {
+		t.Errorf("got %s, want %s", out, want)
+	}
+	if !c.Truncated || c.Noticed.HiddenText != 1 {
+		t.Errorf("%+v", c)
+	}
+	deep := parse(t, `{"h":"`+strings.Repeat("<b>", 600)+`"}`)
+	var refused *TextError
+	if _, err := p.Clean(t.Context(), deep); !errors.As(err, &refused) || refused.At.String() != "/h" || strings.Contains(err.Error(), "<b>") {
+		t.Errorf("%v", err)
 	}
 }
 
@@ -137,7 +173,7 @@ func FuzzProject(f *testing.F) {
 			return
 		}
 		p := plan(t, []string{"/a", "/r/*/t", "/m"}, []string{"/m", "/r/*/t"})
-		c := p.Clean(v)
+		c := clean(t, p, v)
 		out, untrusted, ok := p.Project(nil, c.Value)
 		if !ok {
 			t.Fatal("nothing was given")
