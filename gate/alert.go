@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hallmark-gate/hallmark/audit"
 	"github.com/hallmark-gate/hallmark/validators"
 )
 
@@ -30,6 +31,13 @@ type Option func(*Gate)
 // waits, from several goroutines at once; it does not block. nil tells nobody.
 func WithAlerts(tell func(Alert)) Option {
 	return func(g *Gate) { g.alerts.tell = tell }
+}
+
+// WithObserver makes a gate call observe with each record that is durable, for metrics.
+// observe is called while a caller waits, from several goroutines at once; it does not
+// block and changes nothing of the record. nil observes nothing.
+func WithObserver(observe func(audit.Record)) Option {
+	return func(g *Gate) { g.observe = observe }
 }
 
 // maxAlerted bounds the tools and versions that are remembered within an hour; where

@@ -21,6 +21,7 @@ type Gate struct {
 	clock     func() time.Time
 	attempts  *attempts
 	alerts    alerts
+	observe   func(audit.Record)
 }
 
 // New returns a gate that records in store and judges nothing until a set is
@@ -97,6 +98,9 @@ func (g *Gate) Validate(ctx context.Context, caller Caller, decisionID string, c
 	record.At, record.Duration = began, g.clock().Sub(began)
 	if err := g.store.Append(ctx, record); err != nil {
 		return Reply{}, fmt.Errorf("gate: recording the decision: %w", err)
+	}
+	if g.observe != nil {
+		g.observe(record)
 	}
 	if panicked != nil {
 		return Reply{}, panicked

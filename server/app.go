@@ -123,7 +123,8 @@ func (a *App) Run(ctx context.Context) (err error) {
 	}
 	cleanups = append(cleanups, cleanup{"audit store", store.Close})
 
-	g := gate.New(store, a.deps.Clock, gate.WithAlerts(alertLog(log)))
+	calls := newCallMetrics()
+	g := gate.New(store, a.deps.Clock, gate.WithAlerts(alertLog(log)), gate.WithObserver(calls.observe))
 	g.Publish(a.set)
 	h := newHealth(g, store, a.Reloads)
 	rpc := newTransport(a.chain, services{
@@ -132,7 +133,7 @@ func (a *App) Run(ctx context.Context) (err error) {
 		audit:     &auditService{store: store, caller: a.caller, log: log},
 		health:    h,
 	})
-	ops := newOps(h, newMetrics(a.Reloads), log)
+	ops := newOps(h, newMetrics(a.Reloads, calls), log)
 
 	rpcListener, err := listen(ctx, a.cfg.Listen, a.cfg.InsecurePlaintext)
 	if err != nil {

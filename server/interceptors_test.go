@@ -254,6 +254,9 @@ func TestMarker(t *testing.T) {
 	if log := s.log.String(); strings.Contains(log, marker) || strings.Contains(log, "zq5x") {
 		t.Error("the log holds the marker")
 	}
+	if _, body := get(t, s.ops+"/metrics"); strings.Contains(body, "zq5x") {
+		t.Error("the metrics hold the marker")
+	}
 }
 
 // markers returns edits that plant the marker, each in another field.

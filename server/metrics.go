@@ -6,6 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/hallmark-gate/hallmark/audit"
 )
 
 // The metrics of the contracts directory. Their labels have fixed values, but for the
@@ -57,12 +59,40 @@ func (c reloadCollector) Collect(out chan<- prometheus.Metric) {
 	gauge(refusedDesc, since)
 }
 
+// callMetrics count what was judged. Every label is a word of the API or a signal's
+// name, which are fixed: nothing of a payload, no tool and no caller stands in one.
+type callMetrics struct {
+	calls   *prometheus.CounterVec
+	signals *prometheus.CounterVec
+}
+
+func newCallMetrics() callMetrics {
+	return callMetrics{
+		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "hallmark_calls_total",
+			Help: "Calls that were judged and recorded, by what the agent was told (empty: accepted), and what refused first.",
+		}, []string{"rpc", "failure_code", "layer", "reason"}),
+		signals: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "hallmark_signals_total",
+			Help: "What monitoring should know of judged replies: removed characters by kind, hidden text, dropped blocks and members, instruction-like phrases.",
+		}, []string{"signal"}),
+	}
+}
+
+// observe counts one record.
+func (m callMetrics) observe(r audit.Record) {
+	m.calls.WithLabelValues(r.RPC, r.FailureCode, r.Rejection.Layer, r.Rejection.Reason).Inc()
+	for signal, n := range r.Signals {
+		m.signals.WithLabelValues(signal).Add(float64(n))
+	}
+}
+
 // newMetrics returns the handler of /metrics. The registry is its own: nothing that a
 // library registers by itself is exposed.
-func newMetrics(reloads func() Reloads) http.Handler {
+func newMetrics(reloads func() Reloads, calls callMetrics) http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
-		reloadCollector{reloads},
+		reloadCollector{reloads}, calls.calls, calls.signals,
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
