@@ -20,6 +20,17 @@ func content(status, media, schema string) string {
 	return fmt.Sprintf(`%q: {description: d, content: {%s: {schema: %s}}}`, status, media, schema)
 }
 
+// chain is a response behind n references.
+func chain(n int) string {
+	var b strings.Builder
+	b.WriteString("}, responses: {")
+	for i := 1; i < n; i++ {
+		fmt.Fprintf(&b, "r%d: {$ref: \"#/components/responses/r%d\"}, ", i, i+1)
+	}
+	fmt.Fprintf(&b, "r%d: {description: d, content: {application/json: {schema: {type: object, required: [n], properties: {n: {type: integer, maximum: 9}}}}}}", n)
+	return b.String()
+}
+
 // A8, A11: what the source left open is a question or a note, and never a silent choice.
 func TestFromOpenAPILeftOpen(t *testing.T) {
 	for _, c := range []struct {
@@ -50,6 +61,10 @@ func TestFromOpenAPILeftOpen(t *testing.T) {
 		{"digits of an argument", operation(`, {name: n, in: query, schema: {const: 9007199254740993}}`, content("200", "application/json", object1)), "arguments.schema.json", `"const": 9007199254740993`},
 		{"digits in YAML's notation", operation("", content("200", "application/json", `{type: object, required: [n], properties: {n: {type: integer, maximum: +0x20000000000001}}}`)), "result.schema.json", `"maximum": 9007199254740993`},
 		{"digits of an example", operation("", content("200", "application/json", `{type: object, required: [n], example: {n: 9007199254740993}, properties: {n: {type: integer}}}`)), "cases/accepted-example.yaml", `"n": 9007199254740993`},
+		{"digits of an anchor, again", operation("", content("200", "application/json", `{type: object, required: [n], properties: {l: &m {type: integer, maximum: 9007199254740993}, m: *m, n: *m}}`)), "result.schema.json", `"n": {"type": "integer", "maximum": 9007199254740993}`},
+		{"digits of a merged mapping", operation("", content("200", "application/json", `{type: object, required: [n], properties: {m: &m {type: integer, maximum: 9007199254740993}, n: {<<: *m, minimum: 0}}}`)), "result.schema.json", `"n": {"type": "integer", "minimum": 0, "maximum": 9007199254740993}`},
+		{"digits out of sight", document("3.1.0", `/a: {get: {operationId: a/get, responses: {"200": {$ref: "#/components/responses/r1"}}}}`, chain(12)), "contract.yaml", `could not be compared with the source`},
+		{"not one JSON value", operation("", `"200": {description: d, content: {application/x-ndjson: {schema: {type: string}}, application/json: {schema: `+object1+`}}}`), "", `the reply may be "application/x-ndjson" too`},
 		{"digits of an anchor", operation("", content("200", "application/json", `{type: object, required: [n], properties: {m: &m {type: integer, maximum: 9007199254740993}, n: *m}}`)), "result.schema.json", `"n": {"type": "integer", "maximum": 9007199254740993}`},
 	} {
 		t.Run(c.line, func(t *testing.T) {
@@ -84,6 +99,24 @@ func TestFromOpenAPIDigitsOfJSON(t *testing.T) {
 	}
 	if q := strings.Join(d.Questions, "\n"); strings.Contains(q, "could not be compared") {
 		t.Errorf("asked in vain:\n%s", q)
+	}
+	passes(t, d)
+}
+
+// An operation's own parameter replaces that of its path, and a body's name takes none.
+func TestFromOpenAPIParameters(t *testing.T) {
+	src := document("3.1.0", `/a: {parameters: [{name: q, in: query, required: true, schema: {type: string}}], post: {operationId: a/get,
+    parameters: [{name: q, in: query, schema: {type: integer}}, {name: body, in: query, schema: {type: boolean}}],
+    requestBody: {required: true, content: {application/json: {schema: {type: array, items: {type: integer}}}}}, responses: {`+content("200", "application/json", object1)+`}}}`, "")
+	d, err := scaffold.FromOpenAPI(src, "a/get", scaffold.Options{Compile: engine})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := string(d.Files[d.Dir+"/arguments.schema.json"])
+	for _, want := range []string{`"required": ["request_body"]`, `"q": {"type": "integer"}`, `"body": {"type": "boolean"}`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("want %s in:\n%s", want, got)
+		}
 	}
 	passes(t, d)
 }

@@ -174,6 +174,7 @@ func TestEditorSchemasRefuse(t *testing.T) {
 		{"data and text", probedCase, "want", map[string]any{"data": 1, "text": "a"}},
 		{"raw twice", probedCase, "raw_file", "a.json"},
 		{"raw twice, in base64", probedCase, "raw_base64", "e30="},
+		{"raw in base64 and in a file", probedCase, "", map[string]any{"why": "a", "want": map[string]any{"data": 1}, "raw_base64": "e30=", "raw_file": "a.json"}},
 		{"two statuses", probedCase, "upstream", map[string]any{"http_status": 200, "transport_error": "TLS"}},
 		{"two other statuses", probedCase, "upstream", map[string]any{"jsonrpc_error": 1, "tool_raised": true}},
 		{"a clock that is none", probedCase, "now", "noon"},
