@@ -62,7 +62,7 @@ func (w *writer) reply(name, why, payload, want string) caseFile {
 	c := caseFile{
 		name: name, why: why, want: want,
 		request:  "{request_id: req.S1c2A3f4, session_id: s1, arguments: " + compact(w.argument) + "}",
-		upstream: `{source: "https://tool.example.test/", media_type: application/json, http_status: 200}`,
+		upstream: `{source: "https://tool.example.test/", media_type: ` + w.mediaTypes[0] + `, http_status: 200}`,
 		raw:      payload,
 	}
 	if w.framing == string(contract.FramingMCP) && payload != "" {

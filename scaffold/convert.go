@@ -30,6 +30,7 @@ type converter struct {
 	inside  map[string]bool   // $refs that are being written out in place
 	dropped map[string]int    // keywords that were left out, and how often
 	noted   map[string]bool   // what was changed without a question
+	int64   bool              // bounds of int64 were written
 	steps   int
 }
 

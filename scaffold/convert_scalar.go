@@ -10,10 +10,6 @@ import (
 	"github.com/hallmark-gate/hallmark/validators/format"
 )
 
-// safeInteger is 2^53−1: beyond it readers of JSON disagree about integers (RFC 7493
-// section 2.2).
-const safeInteger = "9007199254740991"
-
 // numbers converts bounds of numbers, and those that a format means.
 func (c *converter) numbers(o, out *object, types []string) {
 	for _, side := range []struct{ inclusive, exclusive string }{
@@ -43,18 +39,23 @@ func (c *converter) numbers(o, out *object, types []string) {
 		c.bounds(out, "-2147483648", "2147483647")
 		c.noted["the format int32 was written as bounds"] = true
 	case "int64":
-		c.bounds(out, "-"+safeInteger, safeInteger)
-		c.noted["the format int64 was written as bounds of ±(2^53−1), beyond which readers of JSON disagree"] = true
+		c.int64 = c.bounds(out, "-9223372036854775808", "9223372036854775807") || c.int64
+		c.noted["the format int64 was written as bounds"] = true
 	}
 }
 
-func (c *converter) bounds(out *object, least, most number) {
+// bounds writes the bounds that the source does not have itself, and reports whether
+// there was one to write.
+func (c *converter) bounds(out *object, least, most number) (wrote bool) {
 	if !out.has("minimum") && !out.has("exclusiveMinimum") {
 		out.set("minimum", least)
+		wrote = true
 	}
 	if !out.has("maximum") && !out.has("exclusiveMaximum") {
 		out.set("maximum", most)
+		wrote = true
 	}
+	return wrote
 }
 
 // strings converts what is said of strings.

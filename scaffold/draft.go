@@ -108,12 +108,22 @@ type source struct {
 	lookup           func(ref string) any
 	inputLookup      func(ref string) any // of the arguments; nil: as of the result
 	notes            []string
+
+	mediaTypes []string // of a reply; nil: application/json
+	alias      string   // the name that calls of the tool bear, where it is not the contract's
+	written    *written // the document as it was written; nil: digits come from it anyway
+	// resultAsks and argumentAsks are questions that contract.yaml asks of either.
+	resultAsks, argumentAsks []string
 }
 
 // draft converts a source.
 func draft(s source, o Options) (*Draft, error) {
 	if !toolForm.MatchString(o.Tool) {
-		return nil, fmt.Errorf("%.80q is not a tool's name: letters, digits and _.:/-, at most 128", o.Tool)
+		cure := ""
+		if s.alias == o.Tool {
+			cure = "; give the contract a name of its own (TOOL), and this one becomes an alias"
+		}
+		return nil, fmt.Errorf("%.80q is not a tool's name: letters, digits and _.:/-, at most 128%s", o.Tool, cure)
 	}
 	if s.inputLookup == nil {
 		s.inputLookup = s.lookup
@@ -129,6 +139,15 @@ func draft(s source, o Options) (*Draft, error) {
 		return nil, err
 	}
 	onlyObject(arguments, s.argumentsUnknown)
+	if s.mediaTypes == nil {
+		s.mediaTypes = []string{"application/json"}
+	}
+	if args.int64 {
+		s.argumentAsks = append(s.argumentAsks, "the source has int64 here. Integers beyond ±(2^53−1) are refused in arguments without big_integers: allowed. Do real calls need them?")
+	}
+	if s.written.unsure() {
+		s.resultAsks = append(s.resultAsks, "some numbers could not be compared with the source, and may have lost digits beyond the fifteenth. Do bounds, enums and constants of the schemas hold its digits?")
+	}
 	w := &writer{
 		source: s, Options: o, dir: folder(o.Tool) + "/v1",
 		result: result, arguments: arguments, plan: newPlan(result),

@@ -45,7 +45,7 @@ func FromMCP(src []byte, name string, o Options) (*Draft, error) {
 	input := tool.get("inputSchema")
 	s := source{
 		from: "an MCP tools/list", description: text(tool.get("description")), framing: string(contract.FramingMCP),
-		result: output, arguments: input, examples: list(output.get("examples")),
+		result: output, arguments: input, examples: list(output.get("examples")), alias: text(tool.get("name")),
 	}
 	if asObject(input) == nil {
 		s.arguments, s.argumentsUnknown = noArguments(), true

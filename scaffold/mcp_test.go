@@ -3,6 +3,7 @@ package scaffold_test
 import (
 	"errors"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -61,6 +62,7 @@ func TestFromMCPRefuses(t *testing.T) {
 		{"several", `[{"name":"a"},{"name":"b"}]`, "", `"a", "b"`},
 		{"unknown", `[{"name":"a"}]`, "c", `no tool "c"`},
 		{"unnameable", `[{"name":"../../etc","outputSchema":{"type":"object"}}]`, "", "not a tool's name"},
+		{"unnameable, with the cure", `[{"name":"weird name!","outputSchema":{"type":"object"}}]`, "", "a name of its own (TOOL), and this one becomes an alias"},
 	} {
 		if _, err := scaffold.FromMCP([]byte(c.src), c.name, scaffold.Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.line, err, c.want)
@@ -73,5 +75,30 @@ func TestFromMCPRefuses(t *testing.T) {
 		if d, err := scaffold.FromMCP([]byte(src), "", scaffold.Options{}); err != nil || d.Dir != "a.b/v1" {
 			t.Errorf("%s: %v %v", line, d, err)
 		}
+	}
+}
+
+// A name that is none of a contract's becomes a proposed alias, and so does one that
+// the contract replaces.
+func TestFromMCPAlias(t *testing.T) {
+	long := strings.Repeat("é", 129)
+	for _, c := range []struct{ name, tool, want, forbids string }{
+		{"weird name!", "my_weird", "tool: my_weird\n# QUESTION 1: the source calls the tool by this name. Is it called so?\naliases: [\"weird name!\"]\nversion: 1\n", ""},
+		{"search", "find", `aliases: ["search"]`, ""},
+		{"search", "search", "tool: search\nversion: 1\n", "aliases"},
+		{"search", "", "tool: search\nversion: 1\n", "aliases"},
+		{long, "long", "by a name of 258 bytes", "aliases"},
+		{"a\u200b\"b", "hidden", `aliases: ["a\u200b\"b"]`, ""},
+	} {
+		src := `[{"name":` + strconv.Quote(c.name) + `,"outputSchema":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}}]`
+		d, err := scaffold.FromMCP([]byte(src), "", scaffold.Options{Tool: c.tool, Compile: engine})
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		yaml := string(d.Files[d.Dir+"/contract.yaml"])
+		if !strings.Contains(yaml, c.want) || c.forbids != "" && strings.Contains(yaml, c.forbids) {
+			t.Errorf("%q: want %s, not %s in:\n%s", c.name, c.want, c.forbids, yaml)
+		}
+		passes(t, d)
 	}
 }

@@ -1,7 +1,6 @@
 package scaffold
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -27,16 +26,19 @@ func FromOpenAPI(src []byte, operation string, o Options) (*Draft, error) {
 		return nil, fmt.Errorf("the document has more than %d bytes", maxDocument)
 	}
 	doc, err := openapi3.NewLoader().LoadFromData(src)
+	if elsewhere := (*openapi3.DisallowedExternalRefError)(nil); errors.As(err, &elsewhere) {
+		return nil, fmt.Errorf("the document refers to another file, %.80q, and such references are not followed; bundle it into one document first", elsewhere.Ref)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the document is not OpenAPI 3: %s", oneLine(err.Error()))
 	}
 	if !strings.HasPrefix(doc.OpenAPI, "3.") {
 		return nil, errors.New("the document does not say openapi: 3.x; Swagger 2.0 is not read")
 	}
-	return fromDocument(doc, operation, o)
+	return fromDocument(doc, readWritten(src), operation, o)
 }
 
-func fromDocument(doc *openapi3.T, operation string, o Options) (*Draft, error) {
+func fromDocument(doc *openapi3.T, asWritten *written, operation string, o Options) (*Draft, error) {
 	op, err := findOperation(doc, operation)
 	if err != nil {
 		return nil, err
@@ -44,13 +46,13 @@ func fromDocument(doc *openapi3.T, operation string, o Options) (*Draft, error) 
 	s := source{
 		from:        fmt.Sprintf("OpenAPI, %s %s", op.method, op.path),
 		description: firstOf(op.Summary, op.Description), framing: string(contract.FramingPayload),
-		plainRefs: strings.HasPrefix(doc.OpenAPI, "3.0"), lookup: componentLookup(doc),
+		plainRefs: strings.HasPrefix(doc.OpenAPI, "3.0"), lookup: componentLookup(doc, asWritten), written: asWritten,
 		effect: string(contract.SideEffect), effectWhy: op.method + " says little about what happens. What does the operation do?",
 	}
 	if op.method == http.MethodGet || op.method == http.MethodHead {
 		s.effect = string(contract.ReadOnly)
 	}
-	if err := s.response(op); err != nil {
+	if err := s.responses(op); err != nil {
 		return nil, err
 	}
 	if err := s.parameters(op); err != nil {
@@ -67,6 +69,15 @@ type foundOperation struct {
 	*openapi3.Operation
 	item         *openapi3.PathItem
 	method, path string
+}
+
+// key is the operation's member of its path.
+func (op foundOperation) key() string { return strings.ToLower(op.method) }
+
+// written returns what the document says of the operation's path, or of the operation,
+// in its own words.
+func (op foundOperation) written(w *written, tokens ...string) any {
+	return w.at(w.root, append([]string{"paths", op.path}, tokens...)...)
 }
 
 // findOperation looks for an operationId or "METHOD /path".
@@ -101,156 +112,9 @@ func findOperation(doc *openapi3.T, name string) (foundOperation, error) {
 
 func lastPart(name string) string { return name[strings.LastIndexAny(name, "/ .")+1:] }
 
-// response takes the payload from the lowest successful status that has JSON.
-func (s *source) response(op foundOperation) error {
-	if op.Responses == nil {
-		return errors.New("the operation documents no responses")
-	}
-	responses := op.Responses.Map()
-	s.notFound = responses["404"] != nil
-	for _, status := range slices.Sorted(maps.Keys(responses)) {
-		r := responses[status]
-		if !strings.HasPrefix(status, "2") || r.Value == nil {
-			continue
-		}
-		media := jsonContent(r.Value.Content)
-		if media == nil || media.Schema == nil {
-			continue
-		}
-		var err error
-		if s.result, err = fragment(media.Schema); err != nil {
-			return err
-		}
-		examples := []any{media.Example}
-		for _, name := range slices.Sorted(maps.Keys(media.Examples)) {
-			if e := media.Examples[name]; e != nil && e.Value != nil {
-				examples = append(examples, e.Value.Value)
-			}
-		}
-		if v := media.Schema.Value; v != nil {
-			examples = append(examples, v.Example)
-			examples = append(examples, v.Examples...)
-		}
-		for _, e := range examples {
-			if v, err := fragment(e); err == nil && e != nil {
-				s.examples = append(s.examples, v)
-			}
-		}
-		if status != "200" {
-			s.notes = append(s.notes, "the payload is that of status "+status)
-		}
-		return nil
-	}
-	return errors.New("the operation documents no successful response with a JSON schema; kind: text and kind: command are not drafted yet")
-}
-
-// jsonContent returns the JSON media type of a body, application/json first.
-func jsonContent(content openapi3.Content) *openapi3.MediaType {
-	if m := content["application/json"]; m != nil {
-		return m
-	}
-	for _, name := range slices.Sorted(maps.Keys(content)) {
-		if base, _, _ := strings.Cut(name, ";"); strings.HasSuffix(strings.TrimSpace(base), "json") {
-			return content[name]
-		}
-	}
-	return nil
-}
-
-// parameters makes one object of what a call may say.
-func (s *source) parameters(op foundOperation) error {
-	properties, required := newObject(), []any{}
-	add := func(p *openapi3.Parameter) error {
-		if p == nil || p.In != "path" && p.In != "query" {
-			return nil
-		}
-		v, err := fragment(p.Schema)
-		if err != nil {
-			return err
-		}
-		if p.Schema == nil {
-			v = newObject()
-		}
-		if o := asObject(v); o != nil && p.Description != "" && !o.has("description") {
-			v = o.copied().set("description", p.Description)
-		}
-		properties.set(p.Name, v)
-		if p.Required || p.In == "path" {
-			required = append(required, p.Name)
-		}
-		return nil
-	}
-	for _, list := range []openapi3.Parameters{op.item.Parameters, op.Parameters} {
-		for _, p := range list {
-			if err := add(p.Value); err != nil {
-				return err
-			}
-		}
-	}
-	if err := s.body(op, properties, &required); err != nil {
-		return err
-	}
-	args := newObject().set("type", "object")
-	if len(required) > 0 {
-		args.set("required", anys(texts(required)))
-	}
-	s.arguments = args.set("properties", properties).set("additionalProperties", false)
-	return nil
-}
-
-// body adds the members of a JSON body, or the body as one argument.
-func (s *source) body(op foundOperation, properties *object, required *[]any) error {
-	if op.RequestBody == nil || op.RequestBody.Value == nil {
-		return nil
-	}
-	media := jsonContent(op.RequestBody.Value.Content)
-	if media == nil || media.Schema == nil {
-		s.notes = append(s.notes, "the body of the request is not JSON and was left out of the arguments")
-		return nil
-	}
-	v, err := fragment(media.Schema)
-	if err != nil {
-		return err
-	}
-	body := asObject(v)
-	for hops := 0; body != nil && body.has("$ref") && hops < 8; hops++ {
-		body = asObject(s.lookup(text(body.get("$ref"))))
-	}
-	members := asObject(body.get("properties"))
-	plain := members != nil && !inPlace(body) && !slices.ContainsFunc(members.names, properties.has)
-	if !plain {
-		properties.set("body", v)
-		if op.RequestBody.Value.Required {
-			*required = append(*required, "body")
-		}
-		return nil
-	}
-	s.notes = append(s.notes, "the members of the request's body stand beside the parameters")
-	for _, name := range members.names {
-		properties.set(name, members.at[name])
-	}
-	if op.RequestBody.Value.Required {
-		*required = append(*required, list(body.get("required"))...)
-	}
-	return nil
-}
-
-// fragment returns a part of the document as a value.
-func fragment(part any) (any, error) {
-	b, err := json.Marshal(part)
-	if err != nil {
-		return nil, fmt.Errorf("the document cannot be read: %s", oneLine(err.Error()))
-	}
-	v, err := parse(b)
-	if err != nil {
-		return nil, fmt.Errorf("a part of the document cannot be read: %w", err)
-	}
-	return v, nil
-}
-
 // componentLookup resolves $refs to components' schemas, and others by the document
 // as a whole, which is written out for it once.
-func componentLookup(doc *openapi3.T) func(string) any {
+func componentLookup(doc *openapi3.T, w *written) func(string) any {
 	known := map[string]any{}
 	var whole func(string) any
 	return func(ref string) any {
@@ -259,7 +123,7 @@ func componentLookup(doc *openapi3.T) func(string) any {
 		}
 		known[ref] = nil
 		if name, ok := strings.CutPrefix(ref, "#/components/schemas/"); ok && doc.Components != nil && doc.Components.Schemas[unescape(name)] != nil {
-			v, err := fragment(doc.Components.Schemas[unescape(name)])
+			v, err := w.fragment(doc.Components.Schemas[unescape(name)], w.at(w.root, "components", "schemas", unescape(name)))
 			if err == nil {
 				known[ref] = v
 			}
@@ -267,7 +131,7 @@ func componentLookup(doc *openapi3.T) func(string) any {
 		}
 		if whole == nil {
 			whole = func(string) any { return nil }
-			if v, err := fragment(doc); err == nil {
+			if v, err := w.fragment(doc, w.root); err == nil {
 				whole = pointerLookup(v)
 			}
 		}

@@ -34,7 +34,7 @@ var sources = []struct {
 	{"null as the whole", `{"type":["object","null"],"required":["a"],"properties":{"a":{"type":"integer"}}}`, []string{"null in place of the whole reply", `"type": "object"`}, nil},
 	{"null branch as the whole", `{"anyOf":[{"type":"object","required":["a"],"properties":{"a":{"type":"integer"}}},{"type":"null"}]}`, []string{"null in place of the whole reply"}, nil},
 	{"int32", `{"type":"object","required":["a"],"properties":{"a":{"type":"integer","format":"int32"}}}`, []string{`"minimum": -2147483648`, `"maximum": 2147483647`}, []string{`"format"`}},
-	{"int64", `{"type":"object","required":["a"],"properties":{"a":{"type":"integer","format":"int64","minimum":0}}}`, []string{`"minimum": 0`, `"maximum": 9007199254740991`}, nil},
+	{"int64", `{"type":"object","required":["a"],"properties":{"a":{"type":"integer","format":"int64","minimum":0}}}`, []string{`"minimum": 0`, `"maximum": 9223372036854775807`}, nil},
 	{"unknown format", `{"type":"object","required":["a"],"properties":{"a":{"type":"string","format":"color"}}}`, []string{"which nothing here checks"}, []string{`"format": "color"`}},
 	{"draft 4 exclusive", `{"type":"object","required":["a"],"properties":{"a":{"type":"integer","minimum":0,"exclusiveMinimum":true}}}`, []string{`"exclusiveMinimum": 0`}, []string{`"minimum"`}},
 	{"look-ahead", `{"type":"object","required":["a"],"properties":{"a":{"type":"string","pattern":"^(?!x)"}}}`, []string{"RE2 cannot run"}, []string{`"pattern"`}},

@@ -217,7 +217,9 @@ func (w *writer) contract() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# A draft from %s. Answer each question here and each x-question of the\n", oneLine(w.from))
 	b.WriteString("# schemas: correct the value, then delete the question. Nothing is served before that.\n")
-	fmt.Fprintf(&b, "tool: %s\nversion: 1\n", w.Tool)
+	fmt.Fprintf(&b, "tool: %s\n", w.Tool)
+	w.aliasesKey(&b)
+	b.WriteString("version: 1\n")
 	fmt.Fprintf(&b, "owner: %s\n", w.blank("who is told when results stop matching?"))
 	if d := oneLine(w.description); d != "" {
 		fmt.Fprintf(&b, "description: %s\n", appendText(nil, d))
@@ -239,6 +241,29 @@ func (w *writer) contract() []byte {
 	return []byte(b.String())
 }
 
+// aliasesKey proposes the name that the source calls the tool by, which may be no
+// contract's name.
+func (w *writer) aliasesKey(b *strings.Builder) {
+	switch {
+	case w.alias == "" || w.alias == w.Tool:
+	case len(w.alias) > maxAlias:
+		b.WriteString(w.question(0, "the source calls the tool by a name of %d bytes, and an alias has at most %d. By which name is it called?", len(w.alias), maxAlias))
+	default:
+		b.WriteString(w.question(0, "the source calls the tool by this name. Is it called so?"))
+		fmt.Fprintf(b, "aliases: [%s]\n", appendText(nil, w.alias))
+	}
+}
+
+// maxAlias bounds a contract's alias, in bytes.
+const maxAlias = 256
+
+// asks writes questions that belong to no single value.
+func (w *writer) asks(b *strings.Builder, questions []string) {
+	for _, q := range questions {
+		b.WriteString(w.question(2, "%s", q))
+	}
+}
+
 func (w *writer) effect() string {
 	if w.Options.Effect != "" {
 		return w.Options.Effect
@@ -247,7 +272,9 @@ func (w *writer) effect() string {
 }
 
 func (w *writer) resultKey(b *strings.Builder) {
-	fmt.Fprintf(b, "result:\n  kind: json\n  framing: %s\n  media_types: [application/json]\n", w.framing)
+	fmt.Fprintf(b, "result:\n  kind: json\n  framing: %s\n", w.framing)
+	w.asks(b, w.resultAsks)
+	fmt.Fprintf(b, "  media_types: [%s]\n", strings.Join(w.mediaTypes, ", "))
 	b.WriteString(w.question(2, "are these limits enough for real replies, and no more than that?"))
 	size := max(65536, 8*len(compact(w.instance)))
 	fmt.Fprintf(b, "  limits: {max_bytes: %d, max_depth: %d, max_items: 1000, max_string_chars: %d}\n", size, max(16, depth(w.instance)+4), w.chars)
@@ -312,7 +339,9 @@ func (w *writer) checksKey(b *strings.Builder) {
 }
 
 func (w *writer) argumentsKey(b *strings.Builder) {
-	b.WriteString("arguments:\n  schema: arguments.schema.json\n")
+	b.WriteString("arguments:\n")
+	w.asks(b, w.argumentAsks)
+	b.WriteString("  schema: arguments.schema.json\n")
 	if w.effect() != string(contract.SideEffect) {
 		return
 	}
@@ -348,31 +377,4 @@ func (w *writer) outside() string {
 		}
 	}
 	return ""
-}
-
-// oneLine is a text for a comment or a description: one line, no longer than people
-// read, without what does not print.
-func oneLine(s string) string {
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || !strconv.IsPrint(r) }), " ")
-	if r := []rune(s); len(r) > 400 {
-		return string(r[:400]) + "…"
-	}
-	return s
-}
-
-func depth(v any) int {
-	most := 0
-	switch v := v.(type) {
-	case []any:
-		for _, e := range v {
-			most = max(most, depth(e))
-		}
-		return most + 1
-	case *object:
-		for _, name := range v.names {
-			most = max(most, depth(v.at[name]))
-		}
-		return most + 1
-	}
-	return 0
 }

@@ -163,12 +163,46 @@ func TestEditorSchemasRefuse(t *testing.T) {
 		{"a pointer without a slash", probed, "result.agent_fields", []any{"state"}},
 		{"401 as not found", probed, "result.not_found", map[string]any{"http_status": []any{401}}},
 		{"use beside cel", probed, "result.checks.0", map[string]any{"use": "fresh", "with": map[string]any{}, "cel": "true"}},
+		{"an adapter that watches nothing", probed, "result.adapter", map[string]any{"schema": "v.json", "fields": map[string]any{"a": "1"}}},
+		{"a command that is read in no way", probed, "result.command", map[string]any{"exit_codes": []any{0}}},
+		{"a command that is read in two ways", probed, "result.command", map[string]any{"pattern": "(?P<a>.)", "json": true}},
+		{"json: false alone", probed, "result.command", map[string]any{"json": false}},
+		{"groups converted in JSON", probed, "result.command", map[string]any{"json": true, "convert": map[string]any{"a": "integer"}}},
 		{"a kind that does not exist", probed, "result.kind", "xml"},
-		{"an unknown reason", probedCase, "want", map[string]any{"reason": "BECAUSE"}},
+		{"an unknown reason", probedCase, "want", map[string]any{"failure": "NOT_FOUND", "reason": "BECAUSE"}},
+		{"no verdict", probedCase, "want", map[string]any{"retryable": true}},
+		{"two verdicts", probedCase, "want", map[string]any{"failure": "NOT_FOUND", "data": 1}},
+		{"data and text", probedCase, "want", map[string]any{"data": 1, "text": "a"}},
+		{"raw twice", probedCase, "raw_file", "a.json"},
+		{"raw twice, in base64", probedCase, "raw_base64", "e30="},
+		{"raw in base64 and in a file", probedCase, "", map[string]any{"why": "a", "want": map[string]any{"data": 1}, "raw_base64": "e30=", "raw_file": "a.json"}},
+		{"two statuses", probedCase, "upstream", map[string]any{"http_status": 200, "transport_error": "TLS"}},
+		{"two other statuses", probedCase, "upstream", map[string]any{"jsonrpc_error": 1, "tool_raised": true}},
 		{"a clock that is none", probedCase, "now", "noon"},
 	} {
 		if conforms(schemaFor(t, c.file))(asJSON(t, put(decode(t, c.file), c.at, c.value))) {
 			t.Errorf("%s conforms", c.line)
+		}
+	}
+}
+
+// What stands beside those mistakes is none.
+func TestEditorSchemasTake(t *testing.T) {
+	for _, c := range []struct {
+		line, file, at string
+		value          any
+	}{
+		{"an adapter", probed, "result.adapter", map[string]any{"schema": "v.json", "fields": map[string]any{"a": "1"}, "watch": "refuse"}},
+		{"a command's pattern", probed, "result.command", map[string]any{"pattern": "(?P<a>.)", "convert": map[string]any{"a": "integer"}}},
+		{"a command's pattern, and no JSON", probed, "result.command", map[string]any{"pattern": "(?P<a>.)", "json": false}},
+		{"a command's JSON", probed, "result.command", map[string]any{"json": true}},
+		{"a refusal", probedCase, "want", map[string]any{"failure": "NOT_FOUND", "layer": "TRANSPORT"}},
+		{"text", probedCase, "want", map[string]any{"text": "a"}},
+		{"one status", probedCase, "upstream", map[string]any{"exit_code": 0, "source": "/bin/a"}},
+		{"no status", probedCase, "upstream", map[string]any{"source": "/bin/a"}},
+	} {
+		if !conforms(schemaFor(t, c.file))(asJSON(t, put(decode(t, c.file), c.at, c.value))) {
+			t.Errorf("%s does not conform", c.line)
 		}
 	}
 }
