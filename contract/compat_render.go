@@ -26,14 +26,13 @@ func maxListItems(c *Contract) int {
 	return c.Result.MaxList.Items
 }
 
-// commandText renders how a command's output is read, whatever members that has.
-func commandText(c *Contract) map[string]string {
-	if c.Result.Command == nil {
-		return map[string]string{}
+func commanded(of func(*Command) map[string]string) func(*Contract) map[string]string {
+	return func(c *Contract) map[string]string {
+		if c.Result.Command == nil {
+			return nil
+		}
+		return of(c.Result.Command)
 	}
-	k := *c.Result.Command
-	k.ExitCodes = slices.Sorted(slices.Values(k.ExitCodes))
-	return map[string]string{"": fmt.Sprintf("%+v", k)}
 }
 
 func adapterFields(c *Contract) map[string]string {
@@ -158,4 +157,14 @@ func span(n int) string { return time.Duration(n).String() }
 func inOrder(list []string) []string {
 	slices.Sort(list)
 	return list
+}
+
+// how renders everything of a text field but its place, its length only where that is
+// asked for: of a field that stays it is compared by itself.
+func how(f TextField, length bool) string {
+	text := fmt.Sprintf("as %s, profile %s", f.As, f.Profile)
+	if length && f.MaxChars != 0 {
+		text += fmt.Sprintf(", max_chars %d", f.MaxChars)
+	}
+	return text
 }

@@ -71,7 +71,11 @@ func settings() []setting {
 		mapping("result.adapter", breaks, breaks, harmless, func(c *Contract) map[string]string { return presence(c.Result.Adapter != nil) }),
 		mapping("result.adapter.fields", breaks, breaks, breaks, adapterFields),
 		mapping("result.adapter.watch", breaks, breaks, breaks, adapterWatch),
-		mapping("result.command", breaks, breaks, breaks, commandText),
+		mapping("result.command", breaks, breaks, harmless, func(c *Contract) map[string]string { return presence(c.Result.Command != nil) }),
+		mapping("result.command.pattern", breaks, breaks, breaks, commanded(func(k *Command) map[string]string { return present(k.Pattern) })),
+		mapping("result.command.json", breaks, breaks, harmless, commanded(func(k *Command) map[string]string { return presence(k.JSON) })),
+		mapping("result.command.exit_codes", breaks, breaks, harmless, commanded(func(k *Command) map[string]string { return entriesOf(texts(k.ExitCodes)) })),
+		mapping("result.command.convert", breaks, breaks, breaks, commanded(func(k *Command) map[string]string { return orEmpty(k.Convert) })),
 		mapping("result.not_given", harmless, harmless, harmless, func(c *Contract) map[string]string { return orEmpty(c.Result.NotGiven) }),
 		list("result.not_found.http_status", breaks, breaks, func(c *Contract) []string { return texts(c.Result.NotFoundHTTP) }),
 		amount("result.failure.display_text", adds, breaks, strconv.Itoa, func(c *Contract) int { return c.Result.DisplayText }),
@@ -207,7 +211,7 @@ func noun(at string) string {
 	switch word {
 	case "aliases":
 		return "alias"
-	case "scopes", "media_types", "failure_codes", "trusted_sources", "trusted_callers", "fields":
+	case "scopes", "media_types", "failure_codes", "trusted_sources", "trusted_callers", "fields", "exit_codes":
 		word = word[:len(word)-1]
 	case "on":
 		word = "retry-on"
