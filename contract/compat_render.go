@@ -26,6 +26,17 @@ func maxListItems(c *Contract) int {
 	return c.Result.MaxList.Items
 }
 
+// commandSettings are the keys of how a command's output is read.
+func commandSettings() []setting {
+	return []setting{
+		mapping("result.command", breaks, breaks, harmless, func(c *Contract) map[string]string { return presence(c.Result.Command != nil) }),
+		mapping("result.command.pattern", breaks, breaks, breaks, commanded(func(k *Command) map[string]string { return present(k.Pattern) })),
+		mapping("result.command.json", breaks, breaks, harmless, commanded(func(k *Command) map[string]string { return presence(k.JSON) })),
+		mapping("result.command.exit_codes", breaks, breaks, harmless, commanded(func(k *Command) map[string]string { return entriesOf(texts(k.ExitCodes)) })),
+		mapping("result.command.convert", breaks, breaks, breaks, commanded(func(k *Command) map[string]string { return orEmpty(k.Convert) })),
+	}
+}
+
 func commanded(of func(*Command) map[string]string) func(*Contract) map[string]string {
 	return func(c *Contract) map[string]string {
 		if c.Result.Command == nil {

@@ -45,7 +45,7 @@ type setting struct {
 // neither this table nor elsewhere is compared too, and each change of it is breaking:
 // see rest.
 func settings() []setting {
-	return []setting{
+	return append(commandSettings(),
 		single("tool", breaks, func(c *Contract) string { return c.Tool }),
 		list("aliases", adds, breaks, func(c *Contract) []string { return c.Aliases }),
 		single("owner", harmless, func(c *Contract) string { return c.Owner }),
@@ -71,11 +71,6 @@ func settings() []setting {
 		mapping("result.adapter", breaks, breaks, harmless, func(c *Contract) map[string]string { return presence(c.Result.Adapter != nil) }),
 		mapping("result.adapter.fields", breaks, breaks, breaks, adapterFields),
 		mapping("result.adapter.watch", breaks, breaks, breaks, adapterWatch),
-		mapping("result.command", breaks, breaks, harmless, func(c *Contract) map[string]string { return presence(c.Result.Command != nil) }),
-		mapping("result.command.pattern", breaks, breaks, breaks, commanded(func(k *Command) map[string]string { return present(k.Pattern) })),
-		mapping("result.command.json", breaks, breaks, harmless, commanded(func(k *Command) map[string]string { return presence(k.JSON) })),
-		mapping("result.command.exit_codes", breaks, breaks, harmless, commanded(func(k *Command) map[string]string { return entriesOf(texts(k.ExitCodes)) })),
-		mapping("result.command.convert", breaks, breaks, breaks, commanded(func(k *Command) map[string]string { return orEmpty(k.Convert) })),
 		mapping("result.not_given", harmless, harmless, harmless, func(c *Contract) map[string]string { return orEmpty(c.Result.NotGiven) }),
 		list("result.not_found.http_status", breaks, breaks, func(c *Contract) []string { return texts(c.Result.NotFoundHTTP) }),
 		amount("result.failure.display_text", adds, breaks, strconv.Itoa, func(c *Contract) int { return c.Result.DisplayText }),
@@ -105,7 +100,7 @@ func settings() []setting {
 		mapping("arguments.unscoped", harmless, harmless, harmless, unscoped),
 		mapping("arguments.requires_grant", breaks, breaks, harmless, allowed(func(a *Arguments) bool { return a.RequiresGrant })),
 		mapping("arguments.requires", breaks, breaks, breaks, requires),
-	}
+	)
 }
 
 // elsewhere are the keys that are compared by code of their own, and the version, which

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -138,5 +139,17 @@ func TestCompatOfAVersionThatWaited(t *testing.T) {
 	})
 	if !found {
 		t.Errorf("%+v", rows)
+	}
+}
+
+// People are told why a version that still has a folder counts as gone.
+func TestCompatSaysWhyAVersionIsGone(t *testing.T) {
+	const why = "it has a folder, and serving.yaml does not serve it"
+	old, now := served(t, 2, "{current: 2, drain: [1]}"), served(t, 2, "{current: 2}")
+	if _, out, _ := hallmark(t, "compat", old, now); !strings.Contains(out, why) {
+		t.Errorf("no %q in\n%s", why, out)
+	}
+	if _, out, _ := hallmark(t, "compat", old, without(t, now, "v1")); strings.Contains(out, why) {
+		t.Errorf("%q in\n%s", why, out)
 	}
 }
