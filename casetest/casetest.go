@@ -84,7 +84,9 @@ type Unreached struct {
 	Tool    string
 	Version int
 	Kind    string // "check", "failure code" or "agent field"
-	Name    string
+	// Name is the promise's own; of a check whose name another one has too, followed by
+	// its place: "equals (contract.yaml:24:7)".
+	Name string
 }
 
 // Failed returns the cases that failed.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -126,6 +127,50 @@ func TestUnreached(t *testing.T) {
 	want := Unreached{"deploy_status", 1, "failure code", "NOT_FOUND"}
 	if len(got) != 1 || got[0] != want {
 		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// Checks that share a name are told apart: one that a case reaches does not hide the
+// other one. A22
+func TestUnreachedOfOneName(t *testing.T) {
+	const contractFile, cases = "job_status/v1/contract.yaml", "job_status/v1/cases/"
+	for _, row := range []struct {
+		line    string
+		refused []string // states that a case wants refused
+		want    []string // names of checks
+	}{
+		{"both are reached", []string{"running", "cancelled"}, nil},
+		{"only the first", []string{"running"}, []string{"cel (contract.yaml:21:7)"}},
+		{"only the second", []string{"cancelled"}, []string{"cel (contract.yaml:20:7)"}},
+		{"neither", nil, []string{"cel (contract.yaml:20:7)", "cel (contract.yaml:21:7)"}},
+	} {
+		t.Run(row.line, func(t *testing.T) {
+			files := shipped(t)
+			spoil(t, files, contractFile, "  agent_fields:",
+				"    - {cel: 'result.state != \"running\"'}\n    - {cel: 'result.state != \"cancelled\"'}\n  agent_fields:")
+			for _, state := range row.refused {
+				name := cases + "refused-" + state + ".yaml"
+				files[name] = &fstest.MapFile{Data: files[cases+"other-run.yaml"].Data}
+				spoil(t, files, name, "run_Z9y8X7w6V5u4", "run_A1b2C3d4E5f6")
+				spoil(t, files, name, `"failed"`, `"`+state+`"`)
+				spoil(t, files, name, "reason: BINDING, at: /run_id, check: run-asked-for", "reason: CHECK, check: cel")
+			}
+			report := Run(context.Background(), load(t, files))
+			if len(report.Failed()) > 0 {
+				t.Fatalf("%s", report)
+			}
+			var got []string
+			for _, u := range report.Unreached {
+				got = append(got, u.Kind+" "+u.Name)
+			}
+			want := slices.Clone(row.want)
+			for i := range want {
+				want[i] = "check " + want[i]
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
 	}
 }
 

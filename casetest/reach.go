@@ -1,6 +1,8 @@
 package casetest
 
 import (
+	"fmt"
+
 	"github.com/hallmark-gate/hallmark/contract"
 	"github.com/hallmark-gate/hallmark/gate"
 )
@@ -8,7 +10,7 @@ import (
 // reach notes which promises of a contract its cases look at.
 type reach struct {
 	contract *contract.Contract
-	checks   map[string]bool
+	checks   map[int]bool // places from 1, as in validators.Rejection.CheckIndex
 	codes    map[contract.FailureCode]bool
 	fields   map[int]bool // indexes of agent fields
 }
@@ -16,7 +18,7 @@ type reach struct {
 func newReach(c *contract.Contract) *reach {
 	return &reach{
 		contract: c,
-		checks:   map[string]bool{},
+		checks:   map[int]bool{},
 		codes:    map[contract.FailureCode]bool{},
 		fields:   map[int]bool{},
 	}
@@ -25,7 +27,7 @@ func newReach(c *contract.Contract) *reach {
 func (r *reach) note(o gate.Outcome) {
 	if f := o.Result.Failure; f != nil {
 		r.codes[f.Code] = true
-		r.checks[o.Verdict.Rejections[0].Check] = true
+		r.checks[o.Verdict.Rejections[0].CheckIndex] = true
 		return
 	}
 	if o.Result.Data == nil {
@@ -42,9 +44,9 @@ func (r *reach) missing() []Unreached {
 	add := func(kind, name string) {
 		out = append(out, Unreached{r.contract.Tool, r.contract.Version, kind, name})
 	}
-	for _, check := range r.contract.Result.Checks {
-		if !r.checks[check.Name] {
-			add("check", check.Name)
+	for i := range r.contract.Result.Checks {
+		if !r.checks[i+1] {
+			add("check", r.checkName(i))
 		}
 	}
 	for _, code := range r.contract.ReportableCodes() {
@@ -58,4 +60,15 @@ func (r *reach) missing() []Unreached {
 		}
 	}
 	return out
+}
+
+// checkName names one check: by its name, and where several have it also by its place.
+func (r *reach) checkName(i int) string {
+	checks := r.contract.Result.Checks
+	for j, other := range checks {
+		if j != i && other.Name == checks[i].Name {
+			return fmt.Sprintf("%s (contract.yaml:%d:%d)", other.Name, checks[i].Line, checks[i].Column)
+		}
+	}
+	return checks[i].Name
 }

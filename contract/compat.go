@@ -102,6 +102,7 @@ type differ struct {
 }
 
 func (d *differ) add(c Change) {
+	c.Old, c.New = unalike(c.Old, c.New)
 	c.At, c.Old, c.New = line(c.At), line(c.Old), line(c.New)
 	d.changes = append(d.changes, c)
 }
@@ -116,17 +117,35 @@ func (d *differ) schemas() {
 	}
 }
 
+// maxLine is the number of characters of a value that are shown.
+const maxLine = 100
+
+// unalike leaves away most of the beginning that two values share where they would
+// otherwise be cut before they differ.
+func unalike(old, now string) (string, string) {
+	if old == now || line(old) != line(now) {
+		return old, now
+	}
+	const kept = 10 // shared characters before the first that is another one
+	a, b := []rune(old), []rune(now)
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	i = max(0, i-kept)
+	return "…" + string(a[i:]), "…" + string(b[i:])
+}
+
 // line is s on one line and not endless.
 func line(s string) string {
-	const most = 100
 	for _, c := range s {
 		if !strconv.IsPrint(c) {
 			s = strconv.Quote(s)
 			break
 		}
 	}
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
+	if r := []rune(s); len(r) > maxLine {
+		return string(r[:maxLine-1]) + "…"
 	}
 	return s
 }

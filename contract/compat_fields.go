@@ -42,14 +42,14 @@ func (d *differ) textFields() {
 		is, there := now[key]
 		if !there {
 			d.add(Change{
-				Class: Breaking, Kind: "text-field-removed", At: at + "[" + key + "]", Old: how(was),
+				Class: Breaking, Kind: "text-field-removed", At: at + "[" + key + "]", Old: how(was, true),
 				Detail: "it is no longer cleaned and named as outside text",
 			})
 			continue
 		}
-		if how(was) != how(is) {
+		if before, after := how(was, false), how(is, false); before != after {
 			d.add(Change{
-				Class: Breaking, Kind: "text-field-changed", At: at + "[" + key + "]", Old: how(was), New: how(is),
+				Class: Breaking, Kind: "text-field-changed", At: at + "[" + key + "]", Old: before, New: after,
 				Detail: "the text is made in another way",
 			})
 		}
@@ -60,7 +60,7 @@ func (d *differ) textFields() {
 			continue
 		}
 		c := Change{
-			Class: Additive, Kind: "text-field-added", At: at + "[" + key + "]", New: how(is),
+			Class: Additive, Kind: "text-field-added", At: at + "[" + key + "]", New: how(is, true),
 			Detail: "a new member holds outside text",
 		}
 		if covered(is.At, d.old.Result.AgentFields) && d.knew(is.At) {
@@ -107,14 +107,6 @@ func textsAt(c *Contract) map[string]TextField {
 		m[f.At.String()] = f
 	}
 	return m
-}
-
-// how renders everything of a text field but its place and its length, whatever
-// members it has.
-func how(f TextField) string {
-	f.At, f.MaxChars = nil, 0
-	text := strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%+v", f), "{At: "), "}")
-	return strings.Replace(text, "MaxChars:0 ", "", 1)
 }
 
 // checks compares semantic checks: by what they do, then by name. Their order decides

@@ -54,9 +54,15 @@ func (p placeOf) values() {
 	switch {
 	case !p.a.listed:
 		p.report(narrows, "enum-added", p.b.first, "", p.b.String())
+		for _, key := range p.b.beyond(p.a) {
+			p.report(widens, "enum-widened", p.b.values[key], "", key)
+		}
 		return
 	case !p.b.listed:
 		p.report(loosens, "enum-removed", p.b.first, p.a.String(), "")
+		for _, key := range p.a.beyond(p.b) {
+			p.report(narrows, "enum-narrowed", p.b.first, key, "")
+		}
 		return
 	}
 	for _, key := range keysOf(p.a.values) {
@@ -75,9 +81,26 @@ func (p placeOf) values() {
 	}
 }
 
-// scalars compares bounds, patterns, formats and steps of the types that both know.
+// beyond returns the listed values that another shape, which lists none, refuses, though
+// it knows their type: that of another type is said by the types.
+func (s *shape) beyond(other *shape) []string {
+	var keys []string
+	for _, key := range keysOf(s.values) {
+		if v := s.values[key].v; typeOf(v)&other.types != 0 && !other.admits(v) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// scalars compares bounds, patterns, formats and steps of the types that both know. Where
+// one side lists its values, each string and number of them was held against what the
+// other side says; whether a bound came or went beside them is nothing of its own.
 func (p placeOf) scalars() {
 	both := p.a.types & p.b.types
+	if p.a.listed || p.b.listed {
+		both &^= typeSet(kindString) | typeNumber
+	}
 	for i, word := range boundWords {
 		if word.of&both != 0 && (i == 0 || boundWords[i-1].kind != word.kind) {
 			p.bound(word.kind, word.least)

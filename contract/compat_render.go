@@ -26,14 +26,24 @@ func maxListItems(c *Contract) int {
 	return c.Result.MaxList.Items
 }
 
-// commandText renders how a command's output is read, whatever members that has.
-func commandText(c *Contract) map[string]string {
-	if c.Result.Command == nil {
-		return map[string]string{}
+// commandSettings are the keys of how a command's output is read.
+func commandSettings() []setting {
+	return []setting{
+		mapping("result.command", breaks, breaks, harmless, func(c *Contract) map[string]string { return presence(c.Result.Command != nil) }),
+		mapping("result.command.pattern", breaks, breaks, breaks, commanded(func(k *Command) map[string]string { return present(k.Pattern) })),
+		mapping("result.command.json", breaks, breaks, harmless, commanded(func(k *Command) map[string]string { return presence(k.JSON) })),
+		mapping("result.command.exit_codes", breaks, breaks, harmless, commanded(func(k *Command) map[string]string { return entriesOf(texts(k.ExitCodes)) })),
+		mapping("result.command.convert", breaks, breaks, breaks, commanded(func(k *Command) map[string]string { return orEmpty(k.Convert) })),
 	}
-	k := *c.Result.Command
-	k.ExitCodes = slices.Sorted(slices.Values(k.ExitCodes))
-	return map[string]string{"": fmt.Sprintf("%+v", k)}
+}
+
+func commanded(of func(*Command) map[string]string) func(*Contract) map[string]string {
+	return func(c *Contract) map[string]string {
+		if c.Result.Command == nil {
+			return nil
+		}
+		return of(c.Result.Command)
+	}
 }
 
 func adapterFields(c *Contract) map[string]string {
@@ -158,4 +168,14 @@ func span(n int) string { return time.Duration(n).String() }
 func inOrder(list []string) []string {
 	slices.Sort(list)
 	return list
+}
+
+// how renders everything of a text field but its place, its length only where that is
+// asked for: of a field that stays it is compared by itself.
+func how(f TextField, length bool) string {
+	text := fmt.Sprintf("as %s, profile %s", f.As, f.Profile)
+	if length && f.MaxChars != 0 {
+		text += fmt.Sprintf(", max_chars %d", f.MaxChars)
+	}
+	return text
 }

@@ -95,6 +95,42 @@ var schemaPairs = []struct{ name, old, now, want string }{
 	{"numbers with equal value", `{"minimum":1,"enum":[1,2.0]}`, `{"minimum":1.0,"enum":[1.0,2]}`, ``},
 	{"a bound that an enum implies", `{"enum":["a","bb"]}`, `{"enum":["a","bb","ccc"],"maxLength":2,"type":"string"}`, ``},
 	{"an enum cut by a pattern", `{"enum":["a","bb"]}`, `{"enum":["a","bb"],"pattern":"^a"}`, `breaking enum-narrowed s#: "bb" -> nothing`},
+	{
+		"an enum gives way to texts that hold all of it", `{"enum":["a","b"]}`, `{"type":"string","maxLength":9}`,
+		`breaking enum-removed s#: "a"|"b" -> nothing`,
+	},
+	{
+		"an enum gives way to texts of which one is too long", `{"enum":["a","bbb"]}`, `{"type":"string","maxLength":2}`,
+		"breaking enum-narrowed s#: \"bbb\" -> nothing\nbreaking enum-removed s#: \"a\"|\"bbb\" -> nothing",
+	},
+	{
+		"an enum gives way to numbers, some beyond", `{"enum":[1,2,30]}`, `{"type":"integer","maximum":9}`,
+		"breaking enum-narrowed s#: 30 -> nothing\nbreaking enum-removed s#: 1|2|30 -> nothing",
+	},
+	{
+		"an enum gives way to some of its types", `{"enum":["a",null]}`, `{"type":"string","maxLength":9}`,
+		"breaking enum-removed s#: \"a\"|null -> nothing\nbreaking type-narrowed s#: null|string -> string",
+	},
+	{
+		"an enum for texts", `{"type":"string","maxLength":2}`, `{"enum":["a","b"]}`,
+		`breaking enum-added s#: nothing -> "a"|"b"`,
+	},
+	{
+		"an enum for texts, of which one was too long", `{"type":"string","maxLength":2}`, `{"enum":["a","bbb"]}`,
+		"breaking enum-added s#: nothing -> \"a\"|\"bbb\"\ncontract enum-widened s#/enum/1: nothing -> \"bbb\"",
+	},
+	{
+		"lists listed, their length bounded later", `{"enum":[[1],[1,2]]}`, `{"type":"array","maxItems":1}`,
+		"breaking enum-removed s#: [1,2]|[1] -> nothing\nbreaking bound-narrowed s#/maxItems: nothing -> 1",
+	},
+	{"integers up to a fraction", `{"type":"integer","maximum":10}`, `{"type":"integer","maximum":10.5}`, ``},
+	{"integers from a fraction", `{"type":"integer","minimum":-3}`, `{"type":"integer","exclusiveMinimum":-3.000001}`, ``},
+	{"integers below a fraction", `{"type":"integer","exclusiveMaximum":0.5}`, `{"type":"integer","maximum":1e-300}`, ``},
+	{"integers up to a larger fraction", `{"type":"integer","maximum":10}`, `{"type":"integer","maximum":11.5}`, `contract bound-widened s#/maximum: 10 -> 11.5`},
+	{"integers up to a smaller fraction", `{"type":"integer","maximum":10}`, `{"type":"integer","maximum":9.99}`, `breaking bound-narrowed s#/maximum: 10 -> 9.99`},
+	{"numbers up to a fraction", `{"type":"number","maximum":10}`, `{"type":"number","maximum":10.5}`, `contract bound-widened s#/maximum: 10 -> 10.5`},
+	{"large integers", `{"type":"integer","exclusiveMaximum":9007199254740993}`, `{"type":"integer","maximum":9007199254740992}`, ``},
+	{"far integers", `{"type":"integer","maximum":1e30}`, `{"type":"integer","maximum":1e30}`, ``},
 	{"bounds of other types", `{"type":"integer"}`, `{"type":"integer","maxLength":3,"required":["a"],"uniqueItems":true}`, ``},
 	{"exclusive", `{"type":"number","minimum":1}`, `{"type":"number","exclusiveMinimum":1}`, `breaking bound-narrowed s#/exclusiveMinimum: 1 -> exclusive 1`},
 	{"inclusive and exclusive", `{"type":"number","minimum":1}`, `{"type":"number","minimum":1,"exclusiveMinimum":1}`, `breaking bound-narrowed s#/exclusiveMinimum: 1 -> exclusive 1`},

@@ -2,6 +2,7 @@ package contract
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,7 +46,7 @@ type setting struct {
 // neither this table nor elsewhere is compared too, and each change of it is breaking:
 // see rest.
 func settings() []setting {
-	return append(textSettings(), []setting{
+	return slices.Concat(textSettings(), commandSettings(), []setting{
 		single("tool", breaks, func(c *Contract) string { return c.Tool }),
 		list("aliases", adds, breaks, func(c *Contract) []string { return c.Aliases }),
 		single("owner", harmless, func(c *Contract) string { return c.Owner }),
@@ -71,7 +72,6 @@ func settings() []setting {
 		mapping("result.adapter", breaks, breaks, harmless, func(c *Contract) map[string]string { return presence(c.Result.Adapter != nil) }),
 		mapping("result.adapter.fields", breaks, breaks, breaks, adapterFields),
 		mapping("result.adapter.watch", breaks, breaks, breaks, adapterWatch),
-		mapping("result.command", breaks, breaks, breaks, commandText),
 		mapping("result.not_given", harmless, harmless, harmless, func(c *Contract) map[string]string { return orEmpty(c.Result.NotGiven) }),
 		list("result.not_found.http_status", breaks, breaks, func(c *Contract) []string { return texts(c.Result.NotFoundHTTP) }),
 		amount("result.failure.display_text", adds, breaks, strconv.Itoa, func(c *Contract) int { return c.Result.DisplayText }),
@@ -101,7 +101,7 @@ func settings() []setting {
 		mapping("arguments.unscoped", harmless, harmless, harmless, unscoped),
 		mapping("arguments.requires_grant", breaks, breaks, harmless, allowed(func(a *Arguments) bool { return a.RequiresGrant })),
 		mapping("arguments.requires", breaks, breaks, breaks, requires),
-	}...)
+	})
 }
 
 // elsewhere are the keys that are compared by code of their own, and the version, which
@@ -207,7 +207,7 @@ func noun(at string) string {
 	switch word {
 	case "aliases":
 		return "alias"
-	case "scopes", "media_types", "failure_codes", "trusted_sources", "trusted_callers", "fields":
+	case "scopes", "media_types", "failure_codes", "trusted_sources", "trusted_callers", "fields", "exit_codes":
 		word = word[:len(word)-1]
 	case "on":
 		word = "retry-on"

@@ -69,15 +69,6 @@ type site struct {
 
 func (s site) String() string { return s.file + "#" + s.v.Path().String() }
 
-// bound is the tightest of the bounds of one kind.
-type bound struct {
-	set  bool
-	at   strictjson.Decimal
-	open bool // the bound itself is excluded
-	text string
-	site site
-}
-
 // shape is what all subschemas that surely apply at one place say together: allOf and
 // $ref are merged, so that it is the same however they are written.
 type shape struct {
@@ -259,20 +250,6 @@ func plainText(v strictjson.Value) string {
 	return string(text)
 }
 
-func (s *shape) tighten(kind string, least bool, b bound) {
-	old := s.bounds[kind]
-	order := 0
-	if old.set {
-		order = b.at.Cmp(old.at)
-	}
-	if !least {
-		order = -order
-	}
-	if !old.set || order > 0 || (order == 0 && b.open) {
-		s.bounds[kind] = b
-	}
-}
-
 // takeNotes collects annotations, which judge nothing.
 func (s *shape) takeNotes(l *location) {
 	for name, v := range l.words {
@@ -300,8 +277,8 @@ func (s *shape) settle() {
 		if least && !strings.HasPrefix(kind, "value") && b.at.Sign() <= 0 {
 			delete(s.bounds, kind) // a length is never less
 		}
-		if n, ok := b.at.Int64(); ok && b.open && s.types&typeFraction == 0 {
-			s.bounds[kind] = b.closed(least, n)
+		if s.types&typeFraction == 0 && strings.HasPrefix(kind, "value") {
+			s.bounds[kind] = b.ofIntegers(least)
 		}
 	}
 	if !s.listed {
@@ -316,20 +293,6 @@ func (s *shape) settle() {
 		all |= typeOf(at.v)
 	}
 	s.types = all
-}
-
-// closed is an excluded bound of integers as the next one that is included.
-func (b bound) closed(least bool, n int64) bound {
-	const far = 1 << 62
-	if n > far || n < -far {
-		return b
-	}
-	if n--; least {
-		n += 2
-	}
-	b.open = false
-	b.at, _ = strictjson.ParseDecimal(strconv.FormatInt(n, 10))
-	return b
 }
 
 // admits reports whether a listed value passes what else is said about scalars here.

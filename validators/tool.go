@@ -23,7 +23,7 @@ type Tool struct {
 	adapter   *adapter // nil: the payload is judged as it came
 	payload   *schema.Schema
 	arguments *schema.Schema // nil where the contract has none
-	checks    []namedCheck
+	checks    []namedCheck   // in the order of the contract
 	plan      *projection.Plan
 	links     []contract.TextField // the text fields that hold a link
 }
@@ -160,9 +160,9 @@ func (t *Tool) judgePayload(ctx context.Context, payload strictjson.Value, frame
 	if framed.foreign != nil {
 		return Refuse(*framed.foreign)
 	}
-	for _, c := range t.checks {
+	for i, c := range t.checks {
 		if refused := c.Check.Check(f); refused != nil {
-			return Refuse(fromCheck(c.name, refused, framed.under))
+			return Refuse(fromCheck(c.name, i+1, refused, framed.under))
 		}
 	}
 	return t.accept(payload, f)

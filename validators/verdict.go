@@ -63,6 +63,9 @@ type Rejection struct {
 	SchemaPath string
 	Keyword    string
 	Check      string // name of the semantic check
+	// CheckIndex is that check's place in contract.Result.Checks, from 1, since names
+	// need not be unique; 0 where no check refused.
+	CheckIndex int
 	Detail     string // a sentence of our own
 	Offset     int    // byte offset, for faults of syntax and limits
 }
@@ -106,10 +109,11 @@ func fromSchema(failures []schema.Failure, under strictjson.Pointer) []Rejection
 	return out
 }
 
-// fromCheck turns the refusal of a semantic check into a rejection.
-func fromCheck(name string, f *CheckFailure, under strictjson.Pointer) Rejection {
+// fromCheck turns the refusal of a semantic check into a rejection; index is the
+// check's place in the contract, from 1.
+func fromCheck(name string, index int, f *CheckFailure, under strictjson.Pointer) Rejection {
 	return Rejection{
-		Layer: contract.LayerSemantic, Reason: f.Reason, Check: name,
+		Layer: contract.LayerSemantic, Reason: f.Reason, Check: name, CheckIndex: index,
 		At: shownPointer(join(under, f.At)), Detail: f.Detail,
 	}
 }

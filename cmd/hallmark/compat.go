@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -22,7 +23,9 @@ func newCompat() *cobra.Command {
 		Long: `Lists what differs between OLD and NEW: two contract folders (<tool>/v<N>, or
 <tool> with its versions) or two whole contracts directories. Of tools, each version
 that both have is compared with itself; where NEW has a higher version, the highest of
-OLD is compared with the highest of NEW.
+OLD is compared with the highest of NEW, and where another version is current, the two.
+Of directories it counts which versions are served, as serving.yaml says: one that is
+served no longer is removed, and current going back is breaking.
 
 Each change is one of
   breaking  what agents, callers or connectors relied on no longer holds, what was
@@ -116,6 +119,7 @@ func compat(ctx context.Context, oldDir, newDir string) ([]compatRow, error) {
 		}
 		rows = append(rows, compared...)
 	}
+	slices.SortStableFunc(rows, func(a, b compatRow) int { return strings.Compare(a.Tool, b.Tool) })
 	return rows, nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -20,6 +19,9 @@ import (
 type contracts struct {
 	tree *contract.Tree
 	one  bool // a single version's folder
+	// whole says that it is a contracts directory, in which serving.yaml can say which
+	// versions are served.
+	whole bool
 }
 
 var versionFolder = regexp.MustCompile(`^v[1-9][0-9]{0,5}$`)
@@ -51,6 +53,7 @@ func readContracts(dir string) (contracts, error) {
 	case holdsVersions(fsys):
 		c.tree, err = contract.LoadFolder(fsys, folderName(name))
 	default:
+		c.whole = true
 		c.tree, err = contract.Load(fsys)
 	}
 	if err != nil {
@@ -83,77 +86,6 @@ func folderName(name string) string {
 
 // contractPair is two contracts that are compared.
 type contractPair struct{ old, now *contract.Contract }
-
-// match says what is compared with what, and lists tools and versions that only one side
-// has. Two versions' folders are compared with each other, whatever they say.
-func match(old, now contracts) (pairs []contractPair, rows []compatRow) {
-	if old.one && now.one {
-		return []contractPair{{old.tree.Contracts[0], now.tree.Contracts[0]}}, nil
-	}
-	before, after := byTool(old.tree), byTool(now.tree)
-	all := maps.Clone(before)
-	maps.Copy(all, after)
-	for _, tool := range slices.Sorted(maps.Keys(all)) {
-		p, r := matchTool(tool, before[tool], after[tool])
-		pairs, rows = append(pairs, p...), append(rows, r...)
-	}
-	return pairs, rows
-}
-
-// byTool returns the versions of each tool, ascending.
-func byTool(t *contract.Tree) map[string][]*contract.Contract {
-	m := map[string][]*contract.Contract{}
-	for _, c := range t.Contracts { // sorted
-		m[c.Tool] = append(m[c.Tool], c)
-	}
-	return m
-}
-
-// matchTool matches the versions of one tool, ascending on both sides.
-func matchTool(tool string, old, now []*contract.Contract) (pairs []contractPair, rows []compatRow) {
-	row := func(class contract.Class, kind, detail string, was, is int) {
-		rows = append(rows, compatRow{
-			Tool: tool, OldVersion: was, NewVersion: is, Raised: is > was,
-			Class: class, Kind: kind, At: tool, Detail: detail,
-		})
-	}
-	switch {
-	case len(old) == 0:
-		row(contract.Additive, "tool-added", "there was no contract for it", 0, highest(now).Version)
-		return nil, rows
-	case len(now) == 0:
-		row(contract.Breaking, "tool-removed", "there is no contract for it any more", highest(old).Version, 0)
-		return nil, rows
-	}
-	last, next := highest(old), highest(now)
-	for _, c := range old {
-		if d := version(now, c.Version); d != nil {
-			pairs = append(pairs, contractPair{c, d})
-		} else {
-			row(contract.Breaking, "version-removed", fmt.Sprintf("callers can no longer ask for version %d", c.Version), c.Version, next.Version)
-		}
-	}
-	if next.Version > last.Version {
-		pairs = append(pairs, contractPair{last, next})
-	}
-	for _, c := range now {
-		if version(old, c.Version) == nil && c != next {
-			row(contract.Additive, "version-added", "callers can ask for it", 0, c.Version)
-		}
-	}
-	return pairs, rows
-}
-
-func highest(list []*contract.Contract) *contract.Contract { return list[len(list)-1] }
-
-func version(list []*contract.Contract, n int) *contract.Contract {
-	for _, c := range list {
-		if c.Version == n {
-			return c
-		}
-	}
-	return nil
-}
 
 // compare lists the changes of one pair, then how the old cases are judged now.
 func (p contractPair) compare(ctx context.Context, set *gate.Set) ([]compatRow, error) {

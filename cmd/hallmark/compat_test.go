@@ -90,7 +90,7 @@ func TestCompat(t *testing.T) {
 		{"the same in a new version", func(t *testing.T, dir string) (string, string) {
 			swap(t, raise(t, dir+"/job_status")+"/contract.yaml", fresh, weaker)
 			return shipped, dir
-		}, 0, []string{"job_status v1 -> v2", "1 breaking, 0 contract, 0 safe; old cases"}, []string{"without a higher version", "v1 -> v1"}},
+		}, 0, []string{"job_status v1 -> v2", "current-changed  1 → 2", "1 breaking, 0 contract, 1 safe; old cases"}, []string{"without a higher version", "v1 -> v1"}},
 		{"a new version beside an old one that changed too", func(t *testing.T, dir string) (string, string) {
 			raise(t, dir+"/job_status")
 			swap(t, dir+"/job_status/v1/contract.yaml", fresh, weaker)
