@@ -18,6 +18,7 @@ const (
 	kindNoncharacter
 	kindInvalidByte
 	kindTerminalSequence
+	kindExcessMark
 	numKinds
 )
 
@@ -34,6 +35,7 @@ var kindNames = [numKinds]string{
 	kindNoncharacter:      "noncharacter",
 	kindInvalidByte:       "invalid_byte",
 	kindTerminalSequence:  "terminal_sequence",
+	kindExcessMark:        "excess_mark",
 }
 
 // Counts says how much was removed, by kind. It is a plain value: copy it,
@@ -75,6 +77,7 @@ func (c Counts) Total() int {
 //	noncharacter        U+FDD0 to U+FDEF and the last two of every plane
 //	invalid_byte        a byte that belongs to no valid UTF-8 sequence
 //	terminal_sequence   a whole sequence, see [CleanMember]
+//	excess_mark         a combining mark beyond the 30th on one character
 func (c Counts) All() iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for k, n := range c.n {

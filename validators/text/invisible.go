@@ -29,6 +29,28 @@ var removable = rangetable.Merge(
 	unicode.Variation_Selector,
 )
 
+// removableBMP is removable as a bitmap of the Basic Multilingual Plane, where
+// almost all text is: one load in place of a binary search.
+var removableBMP = bitmapOf(removable.R16)
+
+func bitmapOf(ranges []unicode.Range16) *[1 << 16 / 64]uint64 {
+	bits := new([1 << 16 / 64]uint64)
+	for _, r := range ranges {
+		for c := uint32(r.Lo); c <= uint32(r.Hi); c += uint32(r.Stride) {
+			bits[c/64] |= 1 << (c % 64)
+		}
+	}
+	return bits
+}
+
+// isRemovable is Removable for a decoded rune beyond ASCII.
+func isRemovable(r rune) bool {
+	if r < 1<<16 {
+		return removableBMP[r/64]>>(r%64)&1 != 0
+	}
+	return unicode.Is(removable, r)
+}
+
 // Removable reports whether r belongs to the removable class: category Cc but
 // '\n' and '\t', Cf, Co, Cs, the noncharacters, and every
 // Default_Ignorable_Code_Point. It knows no context; the keep-rules are
@@ -43,7 +65,7 @@ func Removable(r rune) bool {
 	case r > unicode.MaxRune:
 		return true
 	}
-	return unicode.Is(removable, r)
+	return isRemovable(r)
 }
 
 func plainASCII(c byte) bool {
@@ -60,16 +82,40 @@ func FirstRemovable(s string) int {
 			if !plainASCII(c) {
 				return i
 			}
-			i++
+			i = scanPlain(s, i+1)
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(s[i:])
-		if invalid(r, size) || unicode.Is(removable, r) {
+		if invalid(r, size) || isRemovable(r) {
 			return i
 		}
 		i += size
 	}
 	return -1
+}
+
+// scanPlain returns the offset of the first byte at or after from that is not
+// plain ASCII, or len(s). It looks at eight bytes at a time.
+func scanPlain(s string, from int) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	i := from
+	for ; i+8 <= len(s); i += 8 {
+		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+		// A byte's high bit is set if it is below the space, is DEL, or is not
+		// ASCII. Borrows make it too strict at worst, and the loop below decides.
+		odd := (w - ones*' ') | (w + ones) | w
+		if odd&highs != 0 {
+			for j := i; j < i+8; j++ {
+				if !plainASCII(s[j]) {
+					return j
+				}
+			}
+		}
+	}
+	for ; i < len(s) && plainASCII(s[i]); i++ {
+	}
+	return i
 }
 
 // invalid reports whether a decoded rune stands for a byte that is not UTF-8,
