@@ -33,6 +33,7 @@ var agreeingPages = []browserPage{
 	{name: "open details", page: "<details open><summary>short</summary>long<p>longer</details>after"},
 	{name: "old blocks", page: "<center>a</center><dir><li>b</dir><menu><li>c</menu><search>d</search><hgroup><p>e<h2>f</h2></hgroup>"},
 	{name: "empty blocks", page: "a<div></div><p> </p><div><span></span></div>b<ul></ul><h1></h1>c"},
+	{name: "elements of old", page: "<ruby><rb>a<rtc>b<rt>c</ruby><nobr>d</nobr><tt>e</tt><marquee>f</marquee><basefont>g<bgsound>h<keygen>i<isindex>j<menuitem>k</menuitem><applet>l</applet>"},
 	{name: "unknown elements", page: "<x-card>a<card-title>b</card-title></x-card><blink>c</blink><foo:bar>d</foo:bar>"},
 
 	// Lists.
@@ -89,6 +90,15 @@ var agreeingPages = []browserPage{
 	{name: "display none that does not count", page: "<p style='display:none;display:block'>a</p><p style='/*display:none*/'>b</p><p style='x-display:none'>c</p><p style='display:none bogus'>d</p>"},
 	{name: "visibility", page: "a<p style='visibility:hidden'>x<b style='visibility:visible'>b</b>x</p>c<span style='visibility:collapse'>x</span>d"},
 	{name: "display by style", page: "a<span style='display:block'>b</span>c<span style='display:inline-block'>d</span><b style='display:table-cell'>e</b><b style='display:contents'>f</b><div style='display:inline'>g</div>"},
+	{name: "parts of tables", page: "<table><tr hidden><td>x</tr><tr><td hidden>x<td>a</tr><tbody style='display:none'><tr><td>x</tbody></table><br hidden>b"},
+	{name: "columns by style", page: "a<span style='display:table-column'>x</span>b<div style='display:table-column-group'>x</div>c"},
+	{name: "displays that are valid", page: "<p style='display:none;display:inline list-item flow'>a</p><p style='display:none;display:math inline'>b</p><p style='display:none;display:-webkit-inline-flex'>c</p><p style='display:none;display:ruby-text'>d</p>"},
+	{name: "displays that are not", page: "a<p style='display:none;display:block flow flow'>x</p><p style='display:none;display:inline table-cell'>x</p><p style='display:none;display:run-in'>x</p><p style='display:none;display:list-item table'>x</p>b"},
+	{name: "all at once", page: "<p style='display:none;all:unset'>a</p><p style='all:unset;display:none'>x</p><p style='visibility:hidden'>x<b style='visibility:visible;all:inherit'>x</b><b style='all:initial'>b</b></p>"},
+	{name: "odd styles", page: "<div style='display:none/*'>x</div><div style='display:no/**/ne'>a</div><div style='\\64isplay:none'>x</div><div style='}display:none'>b</div><div style='x:[;display:none'>c</div><div style='x:);display:none'>x</div><div style='<!--display:none'>d</div>e"},
+	{name: "shadow trees", page: "<div><template shadowrootmode=open></template>x<b>x</b></div>a<div><template shadowrootmode=open><slot></slot></template>b</div><x-y><template shadowrootmode=closed></template>x</x-y><ul><template shadowrootmode=open></template><li>c</ul>"},
+	{name: "slots of shadow trees", page: "<div><template shadowrootmode=open><slot name=n></slot></template>x<b slot=n>a</b><b slot=m>x</b></div><p><template shadowrootmode=open><i hidden><slot></slot></i></template>x</p><div><template shadowrootmode=open><p><template shadowrootmode=open></template><slot></slot></p></template>x</div>b"},
+	{name: "a shadow tree of the body", page: "<body><template shadowrootmode=open><slot></slot></template>a<p>b"},
 	{name: "closed in an open one", page: "<details open><summary>a</summary>b<template>x</template></details>c"},
 
 	// Not text.
@@ -103,8 +113,14 @@ var agreeingPages = []browserPage{
 	{name: "media", page: "a<audio>x</audio>b<video><track label=x>x</video>c<canvas>x</canvas>d"},
 	{name: "frames in the page", page: "a<iframe srcdoc='x'>x<p>y</iframe>b<noembed>x<b>y</noembed>c<noframes>x</noframes>d"},
 	{name: "controls without text", page: "a<input value=x>b<input type=submit value=x>c<input type=hidden value=x>d<meter>x</meter>e<progress>x</progress>f"},
+	{name: "a form that contains nothing", page: "<table><form><tr><td>a<input></td></form></tr></table>b"},
 	{name: "choices that are not shown", page: "a<datalist><option>x</datalist>b<label>c <input list=x placeholder=x></label>d<output>e</output>"},
-	{name: "formulas", page: "<math><mi>a</mi><mo>=</mo><mfrac><mn>1</mn><mn>2</mn></mfrac><msqrt><mi>b</mi></msqrt><msup><mi>c</mi><mn>2</mn></msup></math>"},
+	// An identifier of one letter is in mathematical italics in innerText.
+	{name: "formulas", page: "<math><mi>sin</mi><mo>=</mo><mfrac><mn>1</mn><mn>2</mn></mfrac><msqrt><mtext>root</mtext></msqrt><msup><mn>3</mn><mn>2</mn></msup></math>"},
+	{name: "what formulas do not render", page: "a<math>x<mrow>x<mi>bb</mi></mrow><mphantom><mtext>x</mtext></mphantom><mspace>x</mspace><mfoo>x</mfoo></math>c"},
+	{name: "alternatives in formulas", page: "<math><semantics><mtext>a</mtext><mtext>x</mtext><annotation>x</annotation></semantics><maction>x<mtext>b</mtext><mtext>x</mtext></maction></math>"},
+	{name: "tables in formulas", page: "<math><mtable><mtr><mtd>a</mtd><mtd><mn>1</mn></mtd></mtr><mtr><mtd><mtext>b<p>c</p></mtext></mtd></mtr></mtable></math>d"},
+	{name: "pages in pictures", page: "a<svg><p>b</svg>c<math><annotation-xml encoding=text/html><p>x</annotation-xml></math>d"},
 
 	// Links.
 	{name: "links", page: "<a href=https://example.test/>a</a><a href='javascript:x'>b</a><a name=x>c</a><a href=x><p>d</p></a><a href=x>e<a href=y>f</a>g"},
@@ -120,7 +136,7 @@ var agreeingPages = []browserPage{
 	{name: "upper case", page: "<P>a<BR>b<TABLE><TR><TD>c<TD>d</TABLE><SCRIPT>x</SCRIPT><DIV HIDDEN>x</DIV>"},
 	{name: "slashes", page: "<div/>a<br/><b/>b<script/>x</script/>c<img/alt=x/>d"},
 	{name: "zeros", page: "a\x00b<p>c\x00</p><b\x00>d</b\x00>e"},
-	{name: "two bodies", page: "<body>a<body hidden>b<html>c</body>d<head><title>x</title></head>e"},
+	{name: "two bodies", page: "<body>a<body class=x>b<html>c</body>d<head><title>x</title></head>e"},
 	{name: "headings and forms of headings", page: "<h1>a<h2>b</h1>c<p>d<h3>e</p>f"},
 
 	// Characters.
@@ -131,6 +147,10 @@ var agreeingPages = []browserPage{
 	{name: "UTF-16", raw: true, page: "\xff\xfe<\x00p\x00>\x00a\x00\x3f\x04\x16\x20"},
 	{name: "a byte order mark and a lie", raw: true, page: "\xef\xbb\xbf<meta charset=windows-1252><p>Grüße"},
 	{name: "a charset in a comment", raw: true, page: "<!-- <meta charset=koi8-r> --><meta charset=windows-1252>\xe9t\xe9"},
+	{name: "Chinese and Korean", raw: true, page: "<meta charset=gb18030>\xc4\xe3\xba\xc3"},
+	{name: "a charset that shifts", raw: true, page: "<meta charset=iso-2022-jp>\x1b$B4A;z\x1b(B"},
+	{name: "UTF-16 that is not", raw: true, page: "<meta charset=utf-16>Grüße"},
+	{name: "a charset declared late", raw: true, page: "<body><p>a</p><meta charset=koi8-r>\xf0\xd2\xc9"},
 	{name: "a page without a doctype", raw: true, page: "<table><tr><td>a<p>b<td>c</table>d"},
 	{name: "an old doctype", raw: true, page: "<!DOCTYPE html PUBLIC '-//W3C//DTD XHTML 1.0 Strict//EN' 'x'><html xmlns='x'><p>a<br />b</p>"},
 

@@ -26,7 +26,7 @@ var roles = rolesOf(map[role][]string{
 	},
 	roleReplaced: {
 		"input", "button", "textarea", "select", "iframe", "object", "embed", "svg", "canvas", "audio", "video",
-		"img", "image", "applet", "meter", "progress",
+		"img", "image", "meter", "progress",
 	},
 	roleBlock: {
 		"html", "body", "address", "article", "aside", "blockquote", "center", "dd", "details", "dialog", "dir",
@@ -71,6 +71,6 @@ var displayRoles = map[string]role{
 	"block": roleBlock, "flex": roleBlock, "grid": roleBlock, "flow-root": roleBlock, "list-item": roleBlock,
 	"table": roleBlock, "table-row-group": roleBlock, "table-header-group": roleBlock,
 	"table-footer-group": roleBlock, "table-caption": roleBlock, "-webkit-box": roleBlock,
-	"-webkit-flex": roleBlock, "-ms-flexbox": roleBlock,
-	"table-row": roleRow, "table-cell": roleCell,
+	"-webkit-flex": roleBlock,
+	"table-row":    roleRow, "table-cell": roleCell,
 }
