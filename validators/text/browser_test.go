@@ -127,6 +127,27 @@ func withoutSpace(s string) string {
 	}, s)
 }
 
+// joined returns a word of ours that white space separates in theirs, "" if there
+// is none. Both have the same characters otherwise.
+func joined(theirs, ours string) string {
+	ends := map[int]bool{}
+	n := 0
+	for _, word := range strings.Fields(theirs) {
+		ends[n] = true
+		n += len(word)
+	}
+	n = 0
+	for _, word := range strings.Fields(ours) {
+		for i := 1; i < len(word); i++ {
+			if ends[n+i] {
+				return word
+			}
+		}
+		n += len(word)
+	}
+	return ""
+}
+
 // takeOut removes pieces, in order, from a text without white space.
 func takeOut(t *testing.T, whose, text string, pieces []string) string {
 	t.Helper()
@@ -143,7 +164,8 @@ func takeOut(t *testing.T, whose, text string, pieces []string) string {
 }
 
 // B5: on every page a browser's innerText is our text, white space aside, except
-// for what a page states. Both are cleaned.
+// for what a page states; and what innerText parts our text parts too. Both are
+// cleaned.
 func TestBrowserAgreement(t *testing.T) {
 	chromium := browser(t)
 	all := append(append([]browserPage{}, agreeingPages...), differingPages...)
@@ -155,6 +177,9 @@ func TestBrowserAgreement(t *testing.T) {
 	}
 	texts := innerTexts(t, chromium, sources)
 	for i, p := range all {
+		if (p.theirs != nil || p.ours != nil) != (p.why != "") {
+			t.Errorf("%s: a difference without a reason, or a reason without one", p.name)
+		}
 		t.Run(p.name, func(t *testing.T) {
 			for _, profile := range []Profile{Prose, Code} {
 				theirs, _, _ := CleanText(texts[i], profile, DefaultMaxOutputChars)
@@ -163,6 +188,11 @@ func TestBrowserAgreement(t *testing.T) {
 				b := takeOut(t, "our text", withoutSpace(ours), p.ours)
 				if a != b || b == "" {
 					t.Errorf("profile %d of %q\n innerText %q\n ours      %q", profile, p.page, theirs, ours)
+				}
+				if p.why == "" && !p.close {
+					if missing := joined(theirs, ours); missing != "" {
+						t.Errorf("profile %d of %q: %q is in one piece\n innerText %q\n ours      %q", profile, p.page, missing, theirs, ours)
+					}
 				}
 			}
 		})

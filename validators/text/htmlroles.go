@@ -58,10 +58,10 @@ var structured = map[string]bool{
 	"h1": true, "h2": true, "h3": true, "h4": true, "h5": true, "h6": true,
 }
 
-// mathParts are the elements of MathML whose children stand apart: half is 1 2,
-// not 12.
+// mathParts are the elements of MathML whose children stand apart from each other
+// and from what follows: half is 1 2, not 12.
 var mathParts = map[string]bool{
-	"mfrac": true, "msup": true, "msub": true, "msubsup": true, "mroot": true,
+	"mfrac": true, "msqrt": true, "msup": true, "msub": true, "msubsup": true, "mroot": true,
 	"munder": true, "mover": true, "munderover": true, "mmultiscripts": true,
 }
 

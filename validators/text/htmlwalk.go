@@ -307,6 +307,9 @@ func (w *walker) leave(n *html.Node) {
 			}
 			w.flow.leaveCell()
 		}
+		if n.Namespace == "math" && mathParts[n.Data] {
+			w.flow.space = true
+		}
 	} else if n.Data == "form" && w.shown() {
 		w.block()
 	}
