@@ -87,6 +87,10 @@ var differingPages = []browserPage{
 		theirs: []string{"onetwothree"}, why: "hidden, a closed dialog and popover win over an inline display",
 	},
 	{
+		name: "hidden formula", page: "a<math hidden><mtext>formula</mtext></math>b",
+		theirs: []string{"formula"}, why: "hidden hides any element; to a browser MathML has no such attribute",
+	},
+	{
 		name: "content that stays visible", page: "a<p style='content-visibility:hidden'>x</p>b<span style='content-visibility:hidden'>inline</span>c",
 		theirs: []string{"inline"}, why: "content-visibility counts for elements of every display",
 	},

@@ -86,6 +86,13 @@ var agreeingPages = []browserPage{
 
 	// Hidden.
 	{name: "hidden", page: "a<p hidden>x</p>b<span hidden=''>x</span>c<div hidden=hidden>x<p>x</p></div>d<i HIDDEN>x</i>e"},
+	{name: "hidden elements that end early", page: "<p hidden>x<div>a</div><li hidden>x<li>b<a hidden>x<a>c</a><h1 hidden>x<h2>d</h2></h1><nobr hidden>x<nobr>e</nobr>"},
+	{name: "hidden elements that end late", page: "a<b hidden>x<p>x</b>b</p><i hidden><p>x</i>c<div hidden></p>x</div>d<span hidden><div>x</span>x</div>e"},
+	{name: "what leaves a hidden table", page: "<table hidden>a<tr><td>x</td>b<p>c</p></tr></table>d<table><div hidden>x</div><tr hidden>e<td>x</table>"},
+	{name: "hidden formatting made anew", page: "<p><font hidden>x<p>x</font>a<p><b><i style='display:none'>x</b>x<p>x</i>b"},
+	{name: "hidden by an attribute given twice", page: "<p style='color:red' style='display:none'>a</p><p style='display:none' style=''>x</p><p title='<p hidden>'>b</p><p/hidden>x</p><p hidden/>x</p><p =hidden>c</p>"},
+	{name: "attributes of a second body", page: "<body><p>a<html class=x><body style='color:red'>b<body style='display:none'>c"},
+	{name: "hidden with a prefix", page: "<p xhidden>a</p><p data-hidden>b</p><p x:hidden>c</p>d"},
 	{name: "until found", page: "a<p hidden=until-found>x</p>b"},
 	{name: "popover", page: "a<div popover>x</div>b<div popover=manual>x</div>c"},
 	{name: "display none", page: "a<p style='display:none'>x<b style='display:block'>x</b></p>b<span style='DISPLAY : n\\6fne ! important; display:block'>x</span>c"},
