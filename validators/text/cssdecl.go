@@ -91,6 +91,12 @@ func cutImportant(list []token) (value []token, important bool) {
 // expand sets the longhands that a declaration stands for.
 func (s style) expand(name string, v styleValue) {
 	switch name {
+	case "all":
+		if keyword(v.tokens, cssWide...) {
+			for longhand := range longhands {
+				s.set(longhand, v)
+			}
+		}
 	case "font":
 		if size, ok := fontSizeOf(v.tokens); ok {
 			s.set("font-size", styleValue{size, v.important})
@@ -120,13 +126,16 @@ func (s style) expand(name string, v styleValue) {
 	}
 }
 
+// cssWide are the keywords that every property takes.
+var cssWide = []string{"inherit", "initial", "unset", "revert", "revert-layer"}
+
 // set sets a longhand, if it is one of interest and takes the value.
 func (s style) set(name string, v styleValue) {
 	takes, known := longhands[name]
 	if !known || len(v.tokens) == 0 || s[name].important && !v.important {
 		return
 	}
-	if !keyword(v.tokens, "inherit", "initial", "unset", "revert", "revert-layer") && !takes(v.tokens) {
+	if !keyword(v.tokens, cssWide...) && !takes(v.tokens) {
 		return
 	}
 	s[name] = v

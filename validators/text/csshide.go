@@ -48,23 +48,42 @@ func takesKeywords(names ...string) func([]token) bool {
 
 func takesAnything([]token) bool { return true }
 
-// displayWords are the words of which a display value is made.
-var displayWords = []string{
-	"none", "contents", "block", "inline", "run-in", "flow", "flow-root", "table", "flex", "grid", "ruby", "math",
-	"list-item", "inline-block", "inline-table", "inline-flex", "inline-grid", "table-row-group",
-	"table-header-group", "table-footer-group", "table-row", "table-cell", "table-column-group", "table-column",
-	"table-caption", "ruby-base", "ruby-text", "-webkit-box", "-webkit-flex", "-ms-flexbox", "-webkit-inline-box",
-}
+// The words of display (CSS Display Level 3, section 2), as far as every current
+// browser knows them: what one of them does not take undoes no "none" there.
+var (
+	displayOutside = []string{"block", "inline"}
+	displayInside  = []string{"flow", "flow-root", "table", "flex", "grid", "ruby", "math"}
+	displayAlone   = []string{
+		"none", "contents", "inline-block", "inline-table", "inline-flex", "inline-grid", "table-row-group",
+		"table-header-group", "table-footer-group", "table-row", "table-cell", "table-column-group", "table-column",
+		"table-caption", "ruby-text", "-webkit-box", "-webkit-inline-box", "-webkit-flex", "-webkit-inline-flex",
+	}
+)
 
+// takesDisplay: one word that stands alone, or one of the outer words, one of
+// the inner ones and list-item in any order. A list item flows inside.
 func takesDisplay(list []token) bool {
 	list = words(list)
+	if keyword(list, displayAlone...) {
+		return true
+	}
+	outside, inside, item, flows := 0, 0, 0, true
 	for _, t := range list {
-		alone := t.text == "none" || t.text == "contents"
-		if t.kind != tokenIdent || !slices.Contains(displayWords, t.text) || alone && len(list) > 1 {
+		switch {
+		case t.kind != tokenIdent:
+			return false
+		case slices.Contains(displayOutside, t.text):
+			outside++
+		case slices.Contains(displayInside, t.text):
+			inside++
+			flows = t.text == "flow" || t.text == "flow-root"
+		case t.text == "list-item":
+			item++
+		default:
 			return false
 		}
 	}
-	return true
+	return outside <= 1 && inside <= 1 && item <= 1 && (item == 0 || flows)
 }
 
 func takesNumber(list []token) bool {
@@ -164,7 +183,8 @@ func pixels(q token) (float64, bool) {
 // removes reports whether the style takes the element with all its content out
 // of sight, in a way that nothing inside can undo.
 func (s style) removes() bool {
-	return keyword(s["display"].tokens, "none") ||
+	// The content of a column is never rendered (CSS 2, section 17.2).
+	return keyword(s["display"].tokens, "none", "table-column", "table-column-group") ||
 		keyword(s["content-visibility"].tokens, "hidden") ||
 		s.atMost("opacity", 0) ||
 		s.scalesToNothing() ||

@@ -32,13 +32,18 @@
 //   - Dropped are the elements that the design names, and those that no browser
 //     shows (noembed, noframes, rp, closed dialog, popover). A form control,
 //     image or frame leaves a space, so that no two numbers become one.
+//   - What a browser never renders is hidden: in a formula mphantom, mspace, text
+//     outside of token elements and all but the first child of semantics and
+//     maction; of the host of a declarative shadow tree the children for which
+//     the tree shows no slot. The tree itself is a template, and dropped.
 //   - An inline style that takes an element away (display, opacity, transform,
 //     clip, an empty box, a far position) drops its content for good. Sizes,
 //     visibility and colours are inherited and content can undo them, as in
 //     mails whose cells have no font size but whose texts do: then it is shown.
 //   - "Far" is 999 pixels. A colour is compared with the background of the same
 //     style only; what lies behind an element is not known. var() is not
-//     resolved. calc() is zero where all its numbers are.
+//     resolved, so a display or colour by var() is not known. calc() is zero
+//     where all its numbers are.
 //   - Blocks end lines, and only <br> and <pre> make empty ones. A table is rows
 //     of cells separated by tabs; a cell beside others is one line, unless it
 //     contains lists, headings, tables or the like.

@@ -12,11 +12,11 @@ import (
 func (w *walker) inspectHead(n *html.Node) {
 	switch n.Data {
 	case "style":
-		if !w.look.template {
+		if !w.look.template || w.look.shadow {
 			w.styleSheets++
 		}
 	case "link":
-		if strings.Contains(strings.ToLower(attribute(n, "rel")), "stylesheet") && !w.look.template {
+		if strings.Contains(strings.ToLower(attribute(n, "rel")), "stylesheet") && (!w.look.template || w.look.shadow) {
 			w.styleSheets++
 		}
 	case "base":
@@ -29,6 +29,7 @@ func (w *walker) inspectHead(n *html.Node) {
 			w.base = u
 		}
 	case "template":
+		w.look.shadow = attribute(n, "shadowrootmode") != "" && (!w.look.template || w.look.shadow)
 		w.look.template = true
 	}
 }
@@ -64,8 +65,11 @@ func (w *walker) applyMarkup(n *html.Node, role role, f *frame) role {
 			inline = a.Val
 		}
 	}
-	if n.Data == "dialog" && !open {
+	if n.Data == "dialog" && !open || unrenderedInMath(n) {
 		w.look.hidden = true
+	}
+	if n.Data == "mphantom" && n.Namespace == "math" {
+		w.look.noVisibility = true
 	}
 	if inline != "" && !w.look.dropped && !w.look.hidden {
 		role = w.applyStyle(inline, role)

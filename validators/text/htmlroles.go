@@ -26,7 +26,7 @@ var roles = rolesOf(map[role][]string{
 	},
 	roleReplaced: {
 		"input", "button", "textarea", "select", "iframe", "object", "embed", "svg", "canvas", "audio", "video",
-		"img", "image", "applet", "meter", "progress",
+		"img", "image", "meter", "progress",
 	},
 	roleBlock: {
 		"html", "body", "address", "article", "aside", "blockquote", "center", "dd", "details", "dialog", "dir",
@@ -58,10 +58,10 @@ var structured = map[string]bool{
 	"h1": true, "h2": true, "h3": true, "h4": true, "h5": true, "h6": true,
 }
 
-// mathParts are the elements of MathML whose children stand apart: half is 1 2,
-// not 12.
+// mathParts are the elements of MathML whose children stand apart from each other
+// and from what follows: half is 1 2, not 12.
 var mathParts = map[string]bool{
-	"mfrac": true, "msup": true, "msub": true, "msubsup": true, "mroot": true,
+	"mfrac": true, "msqrt": true, "msup": true, "msub": true, "msubsup": true, "mroot": true,
 	"munder": true, "mover": true, "munderover": true, "mmultiscripts": true,
 }
 
@@ -71,6 +71,6 @@ var displayRoles = map[string]role{
 	"block": roleBlock, "flex": roleBlock, "grid": roleBlock, "flow-root": roleBlock, "list-item": roleBlock,
 	"table": roleBlock, "table-row-group": roleBlock, "table-header-group": roleBlock,
 	"table-footer-group": roleBlock, "table-caption": roleBlock, "-webkit-box": roleBlock,
-	"-webkit-flex": roleBlock, "-ms-flexbox": roleBlock,
-	"table-row": roleRow, "table-cell": roleCell,
+	"-webkit-flex": roleBlock,
+	"table-row":    roleRow, "table-cell": roleCell,
 }

@@ -98,6 +98,7 @@ type look struct {
 	dropped  bool // not shown, by its name
 	hidden   bool // not shown, by attribute or inline style, for good
 	template bool
+	shadow   bool // in a template whose style sheets count
 	pre      bool
 	flat     bool // in a cell that is given on one line
 	within   bool // inside one of the wanted elements
@@ -117,6 +118,7 @@ type frame struct {
 	cells int    // children that are cells so far
 	href  string // of a link that is kept
 	start int    // where its text begins
+	slots slots  // of a shadow host
 }
 
 // walk goes over the tree below root.
@@ -168,7 +170,7 @@ func (w *walker) text(n *html.Node) {
 			w.title += n.Data
 		}
 	case l.dropped || !l.within:
-	case l.hidden || l.noSize || l.noVisibility || l.noColor:
+	case l.hidden || l.noSize || l.noVisibility || l.noColor, w.markup && (!w.stack[len(w.stack)-1].slots.take(n) || looseInMath(n)):
 		if strings.Trim(n.Data, " \t\n\r\f") != "" {
 			w.hidden++
 		}
@@ -217,6 +219,12 @@ func (w *walker) element(n *html.Node) {
 	if w.markup {
 		w.inspectHead(n)
 		role = w.applyMarkup(n, role, &f)
+		if !w.stack[len(w.stack)-1].slots.take(n) {
+			w.look.hidden = true
+		}
+		if !w.look.dropped {
+			f.slots = w.slotsOf(n)
+		}
 	}
 	if !w.look.within && contains(w.opts.HTML.Within, n.Data) {
 		w.look.within = true
@@ -298,6 +306,9 @@ func (w *walker) leave(n *html.Node) {
 				break
 			}
 			w.flow.leaveCell()
+		}
+		if n.Namespace == "math" && mathParts[n.Data] {
+			w.flow.space = true
 		}
 	} else if n.Data == "form" && w.shown() {
 		w.block()

@@ -153,6 +153,7 @@ func TestVisibleText(t *testing.T) {
 		{"an image", "a<img alt=x>b", "a b"},
 		{"a button between numbers", "1<button>x</button>2", "1 2"},
 		{"a fraction", "<math><mfrac><mn>1</mn><mn>2</mn></mfrac><annotation>x</annotation></math>", "1 2"},
+		{"formulas", "<math><mfrac><mn>1</mn><mn>2</mn></mfrac><mn>3</mn><msqrt><mn>4</mn></msqrt><mn>5</mn></math>", "1 2 3 4 5"},
 		{"ruby", "<ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp></ruby>", "漢kan"},
 		{"form", "a<form>x</form>b", "a\nb"},
 		{"entities once", "&amp;lt; &amp;amp;", "&lt; &amp;"},

@@ -162,14 +162,30 @@ func FuzzHTML(f *testing.F) {
 	} {
 		f.Add(s, "after")
 	}
+	for _, p := range agreeingPages {
+		f.Add(p.page, "")
+	}
+	for _, p := range differingPages {
+		f.Add(p.page, "")
+	}
 	f.Fuzz(func(t *testing.T, before, after string) {
 		const secret = "qzqzq"
 		if strings.Contains(before+after, secret) || strings.Contains(before, "<!") || !utf8.ValidString(before+after) || strings.Contains(before+after, "\ufeff") {
 			return
 		}
 		for _, around := range [][2]string{
-			{"<script>", "</script>"}, {"<style>", "</style>"}, {"<!--", "-->"}, {"<p hidden>", "</p>"}, {"<svg><text>", "</text></svg>"},
-			{"<i style='display:none'>", "</i>"}, {"<template><p>", "</p></template>"}, {"<button>", "</button>"}, {"<textarea>", "</textarea>"},
+			{"<script>", "</script>"},
+			{"<style>", "</style>"},
+			{"<!--", "-->"},
+			{"<p hidden>", "</p>"},
+			{"<svg><text>", "</text></svg>"},
+			{"<i style='display:none'>", "</i>"},
+			{"<template><p>", "</p></template>"},
+			{"<button>", "</button>"},
+			{"<textarea>", "</textarea>"},
+			{"<div><template shadowrootmode=open></template>", "</div>"},
+			{"<math><mphantom><mtext>", "</mtext></mphantom></math>"},
+			{"<i style='display:table-column'>", "</i>"},
 		} {
 			page := before + "<div></div>" + around[0] + secret + around[1] + after
 			got, err := Process(t.Context(), []byte(page), "text/html; charset=utf-8", Options{HTML: HTMLOptions{KeepLinks: true}})
