@@ -41,6 +41,7 @@ func full(t *testing.T) *Contract {
 	c.Result.MaxList, c.Result.Adapter, c.Result.Unbound = sweep.Result.MaxList, vendor.Result.Adapter, sweep.Result.Unbound
 	c.Result.Command = &Command{Pattern: "(?P<runs>[0-9]+)", JSON: true, ExitCodes: []int{0, 3}, Convert: map[string]string{"runs": ConvertInteger}}
 	c.Receipt.Signed = true
+	c.Result.Text = &TextRules{Profile: "prose", KeepLinks: true, MaxRedirects: 3, Drop: []string{"nav"}, Within: []string{"main"}, MaxResponseBytes: 1000, MaxOutputChars: 100, RawSource: true}
 	return c
 }
 
