@@ -135,8 +135,8 @@ func fontSizeOf(list []token) (size []token, ok bool) {
 	return nil, false
 }
 
-// quantity returns the number that list is. A calculation in which every number
-// is zero is zero; of any other nothing is known.
+// quantity returns the number that list is. A calculation of nothing but zeros is zero;
+// of any other, and of one with variables or further functions, nothing is known.
 func quantity(list []token) (q token, ok bool) {
 	if len(list) == 1 && list[0].kind == tokenNumber {
 		return list[0], true
@@ -144,18 +144,25 @@ func quantity(list []token) (q token, ok bool) {
 	if !isMath(list) {
 		return token{}, false
 	}
-	q = token{kind: tokenNumber, text: "px"}
+	q = token{kind: tokenNumber, text: "px", value: math.NaN()}
 	for _, t := range list {
-		if t.kind == tokenNumber && t.value != 0 {
+		switch {
+		case t.kind == tokenNumber && t.value == 0:
+			q.value = 0
+		case t.kind == tokenNumber, t.kind == tokenIdent, t.kind == tokenFunction && !slices.Contains(mathFunctions, t.text):
 			q.value = math.NaN()
+			return q, true
 		}
 	}
 	return q, true
 }
 
+// mathFunctions are the calculations that are looked into.
+var mathFunctions = []string{"calc", "min", "max", "clamp"}
+
 func isMath(list []token) bool {
 	name, _, ok := function(list)
-	return ok && slices.Contains([]string{"calc", "min", "max", "clamp"}, name)
+	return ok && slices.Contains(mathFunctions, name)
 }
 
 // pixels returns a length in CSS pixels under the initial font size, and

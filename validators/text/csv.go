@@ -12,7 +12,7 @@ import (
 // by tabs. Cells are cleaned one by one, so that no terminal sequence reaches from
 // one into the next; removed says of what.
 func csvLines(s string, maxRows int) (out string, removed Counts, err error) {
-	r := csv.NewReader(strings.NewReader(s))
+	r := csv.NewReader(strings.NewReader(recordEnds(s)))
 	r.ReuseRecord = true
 	var b strings.Builder
 	for rows := 0; ; rows++ {
@@ -38,6 +38,25 @@ func csvLines(s string, maxRows int) (out string, removed Counts, err error) {
 			b.WriteString(oneLine.Replace(cell))
 		}
 	}
+}
+
+// recordEnds makes a CR that ends a record a LF: one that stands alone and in no quotes.
+// The parser would take it for a part of the cell and join two records into one.
+func recordEnds(s string) string {
+	if strings.IndexByte(s, '\r') < 0 {
+		return s
+	}
+	b := []byte(s)
+	quoted := false
+	for i, c := range b {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case c == '\r' && !quoted && (i+1 == len(b) || b[i+1] != '\n'):
+			b[i] = '\n'
+		}
+	}
+	return string(b)
 }
 
 // oneLine makes one line of one cell of a text whose line ends are LF.

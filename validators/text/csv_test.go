@@ -12,6 +12,8 @@ func TestCSV(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
 		{"rows", "a,b\r\n1,2\r\n", "a\tb\n1\t2"},
 		{"no last line end", "a,b\n1,2", "a\tb\n1\t2"},
+		{"records ended by CR", "id,amount\r1,10\r2,20\r", "id\tamount\n1\t10\n2\t20"},
+		{"CR in quotes", "\"a\rb\",c\r1,2", "a b\tc\n1\t2"},
 		{"quotes", `"a ""x""","b,c"`, "a \"x\"\tb,c"},
 		{"line ends and tabs in cells", "\"a\r\nb\tc\u2028d\fe\",f", "a b c d e\tf"},
 		{"empty cells", "x,y,z\n,,3\n1,,", "x\ty\tz\n\t\t3\n1"},
