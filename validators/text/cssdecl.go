@@ -88,6 +88,19 @@ func cutImportant(list []token) (value []token, important bool) {
 	return list, false
 }
 
+// ofSide returns the part of a shorthand for the four sides of a box that is meant for
+// one of them: 0 top, 1 right, 2 bottom, 3 left. Sides that are left out take the value
+// of the one opposite, or the only one.
+func ofSide(v styleValue, side int) styleValue {
+	list := words(v.tokens)
+	n := len(list)
+	at := min(side, n-1)
+	if side >= n && side >= 2 {
+		at = max(0, min(side-2, n-1))
+	}
+	return styleValue{list[at : at+1], v.important}
+}
+
 // expand sets the longhands that a declaration stands for.
 func (s style) expand(name string, v styleValue) {
 	switch name {
@@ -108,15 +121,12 @@ func (s style) expand(name string, v styleValue) {
 		s.set("overflow-x", styleValue{list[:1], v.important})
 		s.set("overflow-y", styleValue{list[len(list)-1:], v.important})
 	case "inset":
-		list := words(v.tokens)
-		n := len(list)
 		for i, side := range []string{"top", "right", "bottom", "left"} {
-			at := min(i, n-1)
-			if i >= n && i >= 2 {
-				at = max(0, min(i-2, n-1))
-			}
-			s.set(side, styleValue{list[at : at+1], v.important})
+			s.set(side, ofSide(v, i))
 		}
+	case "margin":
+		s.set("margin-top", ofSide(v, 0))
+		s.set("margin-left", ofSide(v, 3))
 	case "-webkit-transform", "-ms-transform", "-moz-transform":
 		s.set("transform", v)
 	case "-webkit-clip-path":

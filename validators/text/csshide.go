@@ -23,6 +23,7 @@ var longhands = map[string]func([]token) bool{
 	"background-color":   takesColor,
 	"transform":          takesFunctions,
 	"scale":              takesNumbers,
+	"translate":          takesAnything,
 	"clip":               takesFunctions,
 	"clip-path":          takesAnything,
 	"width":              takesLength,
@@ -223,7 +224,7 @@ func (s style) offScreen() bool {
 			return true
 		}
 	}
-	if s.far("margin-left") || s.far("margin-top") {
+	if s.far("margin-left") || s.far("margin-top") || s.movedAway() {
 		return true
 	}
 	outOfFlow := keyword(s["position"].tokens, "absolute", "fixed")
@@ -232,7 +233,8 @@ func (s style) offScreen() bool {
 	}
 	for _, side := range []string{"left", "right", "top", "bottom"} {
 		q, ok := quantity(s[side].tokens)
-		if s.far(side) || ok && outOfFlow && q.text == "%" && q.value <= -100 {
+		whole := q.text == "%" || q.text == "vw" || q.text == "vh"
+		if s.far(side) || ok && outOfFlow && whole && q.value <= -100 {
 			return true
 		}
 	}

@@ -26,6 +26,38 @@ func (s style) scalesToNothing() bool {
 	return false
 }
 
+// movedAway reports whether translate or transform move the box far off to the left or
+// to the top.
+func (s style) movedAway() bool {
+	if farOff(numbers(words(s["translate"].tokens))) {
+		return true
+	}
+	for list := words(s["transform"].tokens); len(list) > 0; {
+		if list[0].kind != tokenFunction {
+			return false
+		}
+		end := closing(list)
+		switch list[0].text {
+		case "translate", "translatex", "translatey", "translate3d":
+			if farOff(numbers(list[1:end])) {
+				return true
+			}
+		}
+		list = list[min(end+1, len(list)):]
+	}
+	return false
+}
+
+// farOff reports whether one of the first two moves, those of the plane, leads far off.
+func farOff(moves []token) bool {
+	for i, m := range moves {
+		if px, ok := pixels(m); i < 2 && ok && px <= -farAway {
+			return true
+		}
+	}
+	return false
+}
+
 // zeroScale reports whether one of the first two factors, those of the plane, is
 // zero.
 func zeroScale(factors []token) bool {
