@@ -80,7 +80,10 @@ type DirError struct {
 	Err  error // an [*Error] where the content is at fault
 }
 
+// Error returns the path and the cause.
 func (e *DirError) Error() string { return e.Path + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
 func (e *DirError) Unwrap() error { return e.Err }
 
 // Causes of a [DirError].

@@ -35,6 +35,7 @@ var reasons = [...]string{
 	Refused: "refused by the approver", NoKey: "no key", BadKeys: "unusable keys",
 }
 
+// String returns the reason in words, for logs.
 func (r Reason) String() string {
 	if int(r) < len(reasons) && reasons[r] != "" {
 		return reasons[r]
@@ -52,6 +53,7 @@ type Error struct {
 	Place string
 }
 
+// Error returns kind, reason and place, and nothing of the token.
 func (e *Error) Error() string {
 	text := e.Kind.String() + ": " + e.Reason.String()
 	if e.Place != "" {

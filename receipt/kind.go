@@ -38,6 +38,7 @@ var kinds = [...]struct {
 	GrantKind:     {"grant", "hallmark-grant+jwt", 8 << 10, 31 * day},
 }
 
+// String returns the name of the kind, for logs.
 func (k Kind) String() string {
 	if int(k) < len(kinds) {
 		return kinds[k].name

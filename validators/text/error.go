@@ -52,6 +52,7 @@ type Error struct {
 	Err error
 }
 
+// Error returns reason, offset and detail, and nothing of the text.
 func (e *Error) Error() string {
 	if e.Offset < 0 {
 		return fmt.Sprintf("text: %s: %s", e.Reason, e.Detail)
