@@ -26,7 +26,8 @@ type Tree struct {
 	Files fs.FS
 	// Digest is the lowercase hex SHA-256 over the sorted (path, bytes) of the files,
 	// each preceded by its length as 8 bytes, big-endian.
-	Digest string
+	Digest   string
+	Policies []Policy
 }
 
 // Contract is what one version of one tool promised: what its results look like, what

@@ -9,10 +9,6 @@ import (
 	"github.com/hallmark-gate/hallmark/validators"
 )
 
-// Set is every tool of one contracts directory, compiled and immutable. The name
-// stands here for the rooms that stand before the gate and know no validators.
-type Set = validators.Set
-
 // Loader makes sets from directories. It is safe for concurrent use.
 type Loader struct{ registry *validators.Registry }
 
@@ -45,7 +41,7 @@ func (l *Loader) LoadDir(dir string) (*Set, error) {
 func (l *Loader) Compile(s contract.Snapshot) (*Set, error) {
 	tree, err := s.Load()
 	if err == nil {
-		return l.registry.Compile(tree)
+		return l.compile(tree)
 	}
 	// Contracts beside the faulty ones may have faults that only their engines see.
 	var faults, more contract.Faults
@@ -57,4 +53,13 @@ func (l *Loader) Compile(s contract.Snapshot) (*Set, error) {
 		faults = append(faults, slices.DeleteFunc(more, missing)...).Sort()
 	}
 	return nil, faults
+}
+
+// compile compiles tools and policies together.
+func (l *Loader) compile(tree *contract.Tree) (*Set, error) {
+	tools, err := l.registry.Compile(tree)
+	if err != nil {
+		return nil, err
+	}
+	return newSet(tools, tree.Policies)
 }
