@@ -26,8 +26,7 @@ type Tree struct {
 	Files fs.FS
 	// Digest is the lowercase hex SHA-256 over the sorted (path, bytes) of the files,
 	// each preceded by its length as 8 bytes, big-endian.
-	Digest   string
-	Policies []Policy
+	Digest string
 }
 
 // Contract is what one version of one tool promised: what its results look like, what

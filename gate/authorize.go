@@ -63,24 +63,34 @@ func (g *Gate) Authorize(ctx context.Context, caller Caller, decisionID string, 
 	if err != nil {
 		return Answer{}, d.lost(ctx, p, err)
 	}
-	answer := Answer{DecisionID: decisionID, ContractsDigest: set.Digest()}
+	var permit, challenge string
 	switch ruling.Decision.Effect {
 	case policy.Allow:
-		ruling, answer.Permit, err = d.allow(ctx, r, ruling, known)
+		ruling, permit, err = d.allow(ctx, r, ruling, known)
 	case policy.NeedsApproval:
-		ruling, answer.Challenge, err = d.challenge(ctx, r, ruling, known)
+		ruling, challenge, err = d.challenge(ctx, r, ruling, known)
 	default:
 		err = d.append(ctx, d.record(r, ruling, known))
 	}
 	if err != nil {
 		return Answer{}, err
 	}
-	answer.Effect, answer.Reasons = ruling.Decision.Effect, shownReasons(ruling.Decision.Reasons)
-	answer.ArgumentsJSON, answer.Obligations = ruling.ArgumentsJSON, ruling.Decision.Obligations
-	if ruling.Result != nil {
-		answer.Result, answer.ModelPayload = ruling.Result, ModelPayload(*ruling.Result)
-	}
+	answer := AnswerOf(set, ruling)
+	answer.Permit, answer.Challenge, answer.DecisionID = permit, challenge, decisionID
 	return answer, nil
+}
+
+// AnswerOf is what a caller gets of a ruling by set that was not recorded: no id, no
+// permit, no challenge.
+func AnswerOf(set *Set, r Ruling) Answer {
+	a := Answer{
+		Effect: r.Decision.Effect, Reasons: shownReasons(r.Decision.Reasons), Result: r.Result,
+		ArgumentsJSON: r.ArgumentsJSON, Obligations: r.Decision.Obligations, ContractsDigest: set.Digest(),
+	}
+	if r.Result != nil {
+		a.ModelPayload = ModelPayload(*r.Result)
+	}
+	return a
 }
 
 // decide reads, gathers and decides. Panics cost one call.

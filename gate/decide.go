@@ -46,6 +46,12 @@ func DecideBy(ctx context.Context, set *Set, tool *validators.Tool, p Proposal, 
 	return rule(r, decide(set, r, k), k.Now)
 }
 
+// Decide is [DecideBy] by the tool that the proposal names.
+func Decide(ctx context.Context, set *Set, p Proposal, k Known) Ruling {
+	r := read(ctx, set, p)
+	return rule(r, decide(set, r, k), k.Now)
+}
+
 // skew is how far in the future an observation may seem to be.
 const skew = 30 * time.Second
 
