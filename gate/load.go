@@ -15,7 +15,7 @@ type Loader struct{ registry *validators.Registry }
 // NewLoader returns a loader that compiles by registry.
 func NewLoader(registry *validators.Registry) *Loader { return &Loader{registry} }
 
-// Load reads, lints and compiles every contract below fsys. The error is a
+// Load reads, lints and compiles every contract below fsys, without policies. The error is a
 // [contract.Faults] where the contracts are at fault: all faults at once, and no set.
 func (l *Loader) Load(fsys fs.FS) (*Set, error) {
 	s, err := contract.TakeSnapshot(fsys, nil)
@@ -25,10 +25,10 @@ func (l *Loader) Load(fsys fs.FS) (*Set, error) {
 	return l.Compile(s)
 }
 
-// LoadDir is [Loader.Load] of a directory of this machine; links that lead out of it are
-// an error.
-func (l *Loader) LoadDir(dir string) (*Set, error) {
-	s, err := contract.SnapshotOf(dir, "")
+// LoadDir is [Loader.Load] of a directory of this machine, with the policies of another;
+// "" means that there are none. Links that lead out of either are an error.
+func (l *Loader) LoadDir(contracts, policies string) (*Set, error) {
+	s, err := contract.SnapshotOf(contracts, policies)
 	if err != nil {
 		return nil, err
 	}

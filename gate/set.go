@@ -24,6 +24,10 @@ type Set struct {
 	matches map[string][][]policy.Match
 }
 
+// Tool is one version of one tool, compiled. The name stands here for the rooms that stand
+// before the gate and know no validators.
+type Tool = validators.Tool
+
 // newSet adds policies to compiled tools. The error is a [contract.Faults].
 func newSet(tools *validators.Set, rules []contract.Policy) (*Set, error) {
 	s := &Set{

@@ -62,7 +62,7 @@ func New(cfg Config, deps Deps) (*App, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	set, err := loadContracts(deps.Loader, cfg.Contracts)
+	set, err := loadContracts(deps.Loader, cfg.sources())
 	if err != nil {
 		return nil, err
 	}
@@ -84,21 +84,21 @@ func New(cfg Config, deps Deps) (*App, error) {
 const startPause = 10 * time.Millisecond
 
 // loadContracts loads a directory whole and holds its contracts to their own cases.
-func loadContracts(loader *gate.Loader, dir string) (*gate.Set, error) {
+func loadContracts(loader *gate.Loader, from sources) (*gate.Set, error) {
 	var set *gate.Set
-	snapshot, err := settled(context.Background(), dir, readOnce(dir), startPause)
+	snapshot, err := settled(context.Background(), from, readOnce(from), startPause)
 	if err == nil {
 		set, err = loader.Compile(snapshot)
 	}
 	var faults contract.Faults
 	if errors.As(err, &faults) {
-		return nil, fmt.Errorf("the contracts in %s are refused, nothing of them is served:\n%w", dir, faults)
+		return nil, fmt.Errorf("the contracts in %s are refused, nothing of them is served:\n%w", from, faults)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("contracts: %w", err)
 	}
 	if report := casetest.Run(context.Background(), set); len(report.Failed()) > 0 {
-		return nil, fmt.Errorf("the contracts in %s fail their own cases, nothing of them is served:\n%s", dir, report)
+		return nil, fmt.Errorf("the contracts in %s fail their own cases, nothing of them is served:\n%s", from, report)
 	}
 	return set, nil
 }
