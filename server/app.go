@@ -123,17 +123,21 @@ func (a *App) Run(ctx context.Context) (err error) {
 	}
 	cleanups = append(cleanups, cleanup{"audit store", store.Close})
 
+	keys, err := newKeyring(a.cfg, log, a.clock())
+	if err != nil {
+		return err
+	}
 	calls := newCallMetrics()
-	g := gate.New(store, a.deps.Clock, gate.WithAlerts(alertLog(log)), gate.WithObserver(calls.observe))
+	g := gate.New(store, a.deps.Clock, gate.WithTokens(keys.tokens), gate.WithAlerts(alertLog(log)), gate.WithObserver(calls.observe))
 	g.Publish(a.set)
-	h := newHealth(g, store, a.Reloads)
+	h := newHealth(g, store, a.Reloads, keys.subsystem)
 	rpc := newTransport(a.chain, services{
 		gate:      &gateService{gate: g, caller: a.caller},
 		contracts: &contractService{gate: g},
 		audit:     &auditService{store: store, caller: a.caller, log: log},
 		health:    h,
 	})
-	ops := newOps(h, newMetrics(a.Reloads, calls), log)
+	ops := newOps(h, newMetrics(a.Reloads, calls), jwks(g), log)
 
 	rpcListener, err := listen(ctx, a.cfg.Listen, a.cfg.InsecurePlaintext)
 	if err != nil {
@@ -149,7 +153,8 @@ func (a *App) Run(ctx context.Context) (err error) {
 	}})
 
 	if a.cfg.ReloadEvery > 0 {
-		cleanups = append(cleanups, cleanup{"reload of contracts", a.startReload(g)})
+		cleanups = append(cleanups,
+			cleanup{"reload of contracts", a.startReload(g)}, cleanup{"reload of keys", keys.start(a.cfg.ReloadEvery)})
 	}
 	broken := make(chan error, 2)
 	go func() { broken <- rpc.Serve(rpcListener) }()
@@ -172,6 +177,14 @@ func (a *App) Run(ctx context.Context) (err error) {
 	}
 	a.drain(rpc, h)
 	return nil
+}
+
+// clock says what time it is.
+func (a *App) clock() func() time.Time {
+	if a.deps.Clock == nil {
+		return time.Now
+	}
+	return a.deps.Clock
 }
 
 // Reloads says what became of the contracts directory since the start. It is safe for

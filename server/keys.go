@@ -124,10 +124,20 @@ func readKeyFile(name string) ([]byte, error) {
 // tokens is what calls use now.
 func (k *keyring) tokens() gate.Tokens { return *k.current.Load() }
 
-// run reads the keys again and again until ctx ends.
-func (k *keyring) run(ctx context.Context, every time.Duration) {
-	for sleep(ctx, every) == nil {
-		k.reload()
+// start reads the keys again and again until the returned function is called.
+func (k *keyring) start(every time.Duration) (stop func(context.Context) error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for sleep(ctx, every) == nil {
+			k.reload()
+		}
+	}()
+	return func(context.Context) error {
+		cancel()
+		<-ended
+		return nil
 	}
 }
 
