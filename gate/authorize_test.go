@@ -132,7 +132,7 @@ func (h *house) publish(list []*contract.Contract, rules []contract.Policy) {
 	for _, c := range list {
 		current[c.Tool] = c.Version
 	}
-	set, err := NewLoader(registry).compile(&contract.Tree{Contracts: list, Current: current, Digest: "d", Policies: rules})
+	set, err := NewLoader(registry).CompileTree(&contract.Tree{Contracts: list, Current: current, Digest: "d", Policies: rules})
 	if err != nil {
 		h.t.Fatal(err)
 	}
