@@ -6,17 +6,17 @@ import (
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
 )
 
-// want reads the verdict that a case must get: a failure, data, or a text.
+// want reads what a case must get: a failure, data, a text, or a decision.
 func (d *caseDraft) want(n *yaml.Node, path string) {
 	w := &d.Case.Want
 	at := d.places[path]
 	w.Line, w.Column = at.line, at.column
 	var refusing, accepting []string // the keys of either kind that stand in the file
 	refuse := func(r read) read {
-		return func(n *yaml.Node, path string) { refusing = append(refusing, path); r(n, path) }
+		return d.only(false, func(n *yaml.Node, path string) { refusing = append(refusing, path); r(n, path) })
 	}
 	accept := func(r read) read {
-		return func(n *yaml.Node, path string) { accepting = append(accepting, path); r(n, path) }
+		return d.only(false, func(n *yaml.Node, path string) { accepting = append(accepting, path); r(n, path) })
 	}
 	d.object(n, path,
 		may("failure", func(n *yaml.Node, path string) {
@@ -29,7 +29,10 @@ func (d *caseDraft) want(n *yaml.Node, path string) {
 		})),
 		may("layer", refuse(word(d.source, &w.Layer, Layers()...))),
 		may("reason", refuse(word(d.source, &w.Reason, Reasons()...))),
-		may("at", refuse(d.wantAt)),
+		may("at", func(n *yaml.Node, path string) {
+			refusing = append(refusing, path)
+			d.wantAt(n, path)
+		}),
 		may("check", refuse(d.matching(&w.Check, nameForm, "the name of a check"))),
 		may("display_text", refuse(func(n *yaml.Node, path string) {
 			if d.isKind(n, path, strictjson.String) {
@@ -37,17 +40,17 @@ func (d *caseDraft) want(n *yaml.Node, path string) {
 				w.DisplayText = &text
 			}
 		})),
-		may("data", func(n *yaml.Node, path string) {
+		may("data", d.only(false, func(n *yaml.Node, path string) {
 			d.accepted = true
 			w.Data = d.json(n, path)
-		}),
-		may("text", func(n *yaml.Node, path string) {
+		})),
+		may("text", d.only(false, func(n *yaml.Node, path string) {
 			if d.isKind(n, path, strictjson.String) {
 				d.accepted = true
 				text := n.Value
 				w.Text = &text
 			}
-		}),
+		})),
 		may("title", accept(func(n *yaml.Node, path string) {
 			if d.isKind(n, path, strictjson.String) {
 				title := n.Value
@@ -61,16 +64,25 @@ func (d *caseDraft) want(n *yaml.Node, path string) {
 			w.Truncated = new(bool)
 			d.boolean(w.Truncated)(n, path)
 		})),
-		may("decision", d.callCase),
-		may("reasons", d.callCase),
+		may("decision", d.only(true, word(d.source, &w.Decision, Decisions()...))),
+		may("reasons", d.only(true, d.wantTexts(&w.Reasons, func(dst *string) read { return word(d.source, dst, ReasonCodes()...) }))),
+		may("keyword", d.only(true, d.matching(&w.Keyword, keywordForm, "a keyword of a schema"))),
+		may("arguments_json", d.only(true, d.wantArguments)),
+		may("obligations", d.only(true, d.wantTexts(&w.Obligations, func(dst *string) read {
+			return d.matching(dst, dutyForm, "an obligation: lowercase letters, digits and -")
+		}))),
 	)
-	d.checkWant(n, path, refusing, accepting)
+	if d.inCall {
+		d.checkDecision(n, path)
+	} else {
+		d.checkWant(n, path, refusing, accepting)
+	}
 }
 
 // checkWant refuses a verdict that is both, neither, or a mixture.
 func (d *caseDraft) checkWant(n *yaml.Node, path string, refusing, accepting []string) {
 	switch {
-	case d.beyond, jsonKind(n) != strictjson.Object:
+	case jsonKind(n) != strictjson.Object, d.said("want.decision"): // a fault already
 	case d.judged && d.accepted:
 		d.fault(n, "", "%s has failure and data or text; a verdict is one of them", path)
 	case !d.judged && !d.accepted:
@@ -97,9 +109,11 @@ func (d *caseDraft) wantLinks(n *yaml.Node, path string) {
 	d.Case.Want.Links = links
 }
 
-func (d *caseDraft) callCase(n *yaml.Node, path string) {
-	d.beyond = true
-	d.unsupported(n, path+" (of a case about a call's arguments)")
+func (d *caseDraft) wantArguments(n *yaml.Node, path string) {
+	if d.isArguments(n, path) {
+		text := n.Value
+		d.Case.Want.ArgumentsJSON = &text
+	}
 }
 
 func (d *caseDraft) wantAt(n *yaml.Node, path string) {

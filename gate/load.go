@@ -22,7 +22,7 @@ func NewLoader(registry *validators.Registry) *Loader { return &Loader{registry}
 // Load reads, lints and compiles every contract below fsys. The error is a
 // [contract.Faults] where the contracts are at fault: all faults at once, and no set.
 func (l *Loader) Load(fsys fs.FS) (*Set, error) {
-	s, err := contract.TakeSnapshot(fsys)
+	s, err := contract.TakeSnapshot(fsys, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (l *Loader) Load(fsys fs.FS) (*Set, error) {
 // LoadDir is [Loader.Load] of a directory of this machine; links that lead out of it are
 // an error.
 func (l *Loader) LoadDir(dir string) (*Set, error) {
-	s, err := contract.SnapshotOf(dir)
+	s, err := contract.SnapshotOf(dir, "")
 	if err != nil {
 		return nil, err
 	}

@@ -210,7 +210,7 @@ func TestReadingDuringExchange(t *testing.T) {
 	m := newMount(t, all[0].files)
 	during := func(f func()) reading {
 		return readBy(func(dir string) (contract.Snapshot, error) {
-			s, err := contract.SnapshotOf(dir)
+			s, err := contract.SnapshotOf(dir, "")
 			f()
 			return s, err
 		}, m.dir)
@@ -320,7 +320,7 @@ func TestReloaderRuns(t *testing.T) {
 func TestLoadPanics(t *testing.T) {
 	w := newWatched(t, copyTree(t, shipped), time.Second)
 	w.loader = gate.NewLoader(nil)
-	s, err := contract.TakeSnapshot(os.DirFS(w.dir))
+	s, err := contract.TakeSnapshot(os.DirFS(w.dir), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
