@@ -275,20 +275,19 @@ func FuzzPolicy(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
+	l := &loader{files: base.files, entries: make(map[string]entry)}
+	l.layout()
+	for _, v := range l.versions {
+		l.read(v)
+	}
+	current, _ := l.serving()
 	f.Fuzz(func(t *testing.T, b []byte) {
-		s := Snapshot{files: base.files, policies: map[string][]byte{"p.yaml": b, "q.yml": []byte(strictText)}, digest: base.digest}
-		tree, err := s.Load()
-		var faults Faults
-		if err != nil && !errors.As(err, &faults) {
-			t.Fatal(err)
-		}
-		checkPlaces(t, faults, b)
-		if tree == nil {
-			tree = s.Sound()
-		}
+		l.faults = nil
+		rules := l.readPolicies(map[string][]byte{"p.yaml": b, "q.yml": []byte(strictText)}, current)
+		checkPlaces(t, l.faults, b)
 		lines := bytes.Count(b, []byte("\n")) + bytes.Count(b, []byte("\r")) + bytes.Count(b, []byte("\u0085")) +
 			bytes.Count(b, []byte("\u2028")) + bytes.Count(b, []byte("\u2029")) + 2
-		for _, p := range tree.Policies {
+		for _, p := range rules {
 			if p.Name == "" || len(p.Tools) == 0 || p.Forbid == (p.Approval || len(p.Evidence) > 0) || p.Line < 1 || p.Column < 1 {
 				t.Errorf("%+v", p)
 			}
