@@ -1,6 +1,6 @@
 // Package notice tells the owner of a connector, by a webhook, that replies no longer fit
-// its contract (A18, A19): what SYNTAX, ADAPTER or SCHEMA refused, and replies that were
-// accepted after members that nobody knows were dropped.
+// its contract (A18, A19): what SYNTAX, ADAPTER or SCHEMA refused, and replies of which
+// members that nobody knows were dropped (D8).
 //
 // # Terms
 //

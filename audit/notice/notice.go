@@ -20,11 +20,13 @@ const Format = "hallmark-notice/1"
 // word of the audit record.
 const (
 	// ReasonDropped is the reason of a notice about dropped members.
-	ReasonDropped = "UNNAMED_MEMBERS"
+	ReasonDropped = "DROPPED_MEMBERS"
 	layerAdapter  = "ADAPTER"
-	// signalDropped is the signal of the records that counts them.
-	signalDropped = "unnamed_members"
 )
+
+// dropSignals are the signals of records that count dropped members: those that the
+// vendor's schema does not name, and those of an MCP result that the protocol does not.
+var dropSignals = [...]string{"unnamed_members", "dropped_members"}
 
 // Notice is the body of a message, as JSON with these names. Receivers ignore names that
 // they do not know.
@@ -38,8 +40,8 @@ type Notice struct {
 	Owner string `json:"owner"`
 	// Layer is what refused: "SYNTAX", "ADAPTER" or "SCHEMA".
 	Layer string `json:"layer"`
-	// Reason is why: "DUPLICATE_NAME", "SCHEMA" and so on; [ReasonDropped] where the
-	// replies were accepted without the members that the vendor's schema does not name.
+	// Reason is why: "DUPLICATE_NAME", "SCHEMA" and so on; [ReasonDropped] where replies
+	// had members that nobody knows, which were dropped.
 	Reason string `json:"reason"`
 	// Count is the number of judgements that this notice is about.
 	Count uint64 `json:"count"`
@@ -132,9 +134,12 @@ func (n *Notifier) Observe(rec audit.Record) {
 		k.layer, k.reason = rec.Rejection.Layer, rec.Rejection.Reason
 		n.count(k, &rec)
 	}
-	if rec.Signals[signalDropped] > 0 {
-		k.layer, k.reason = layerAdapter, ReasonDropped
-		n.count(k, &rec)
+	for _, signal := range dropSignals {
+		if rec.Signals[signal] > 0 {
+			k.layer, k.reason = layerAdapter, ReasonDropped
+			n.count(k, &rec)
+			break
+		}
 	}
 }
 

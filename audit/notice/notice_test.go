@@ -156,13 +156,15 @@ func TestGrouping(t *testing.T) {
 	dropped := rejected(4, "vendor_review", "", "")
 	dropped.FailureCode, dropped.Signals = "", map[string]uint64{"unnamed_members": 3}
 	n.Observe(dropped)
+	dropped.Signals = map[string]uint64{"dropped_members": 1, "dropped_blocks.text": 1}
+	n.Observe(dropped)
 	if err := closeInTime(t, n, guard); err != nil {
 		t.Fatal(err)
 	}
 	got, _ := r.got()
 	want := map[string]uint64{
 		"job_status SCHEMA SCHEMA c0ffee": 1000, "job_status SYNTAX DUPLICATE_NAME c0ffee": 1, "deploy_status ADAPTER ADAPTER c0ffee": 1,
-		"deploy_status ADAPTER ADAPTER facade": 1, "vendor_review ADAPTER UNNAMED_MEMBERS c0ffee": 1,
+		"deploy_status ADAPTER ADAPTER facade": 1, "vendor_review ADAPTER DROPPED_MEMBERS c0ffee": 2,
 	}
 	if len(got) != len(want) {
 		t.Errorf("%d notices", len(got))
