@@ -1,12 +1,8 @@
 package server
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"net"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +12,7 @@ import (
 // [DefaultConfig]. It is plain data and not safe for concurrent changes.
 type Config struct {
 	// Listen is the host:port of gRPC; port 0 picks a free one. A host that is not
-	// loopback needs InsecurePlaintext, as long as there is no TLS.
+	// loopback needs TLS or InsecurePlaintext.
 	Listen string
 	// OpsListen is the host:port of the HTTP probes; port 0 picks a free one.
 	OpsListen string
@@ -28,9 +24,39 @@ type Config struct {
 	Data string
 	// InsecurePlaintext lets anyone who reaches Listen call without identity.
 	InsecurePlaintext bool
-	// ReloadEvery is how often the contracts directory is looked at, at least, for a
-	// change that is then served without a restart; 0 means never.
+	// TLSCert, TLSKey and TLSClientCA are PEM files: the server's certificate with its
+	// chain, its key, and the authorities whose clients are let in. They are given
+	// together, with Identities, or not at all; "" means plaintext.
+	TLSCert, TLSKey, TLSClientCA string
+	// Identities is the YAML file that says who the clients are and what they may do.
+	Identities string
+	// ReloadEvery is how often the contracts directory, the files of TLS and Identities
+	// are looked at, at least, for a change that is then served without a restart; 0
+	// means never.
 	ReloadEvery time.Duration
+	// MaxConnections bounds the connections; one above is closed at once.
+	MaxConnections int
+	// MaxConnectionAge is when a connection is asked to be made anew, ±10 %, so that
+	// callers spread over replicas; 0 means never.
+	MaxConnectionAge time.Duration
+	// MaxConnectionAgeGrace is how long calls on such a connection may still take.
+	MaxConnectionAgeGrace time.Duration
+	// MaxInFlight bounds the calls that are read or judged at one time.
+	MaxInFlight int
+	// MaxInFlightBytes bounds the bytes of their requests. A request counts with
+	// [MaxReceiveBytes] until it is read, and with its size from then on.
+	MaxInFlightBytes int
+	// AdmissionWait is how long a call waits for room before it is refused; 0 means not
+	// at all.
+	AdmissionWait time.Duration
+	// IdentityShare is how much of both bounds one identity may have, in percent, unless
+	// Identities says otherwise.
+	IdentityShare int
+	// Reflection answers who asks which services there are.
+	Reflection bool
+	// AutoMemoryLimit makes the garbage collector heed the memory limit of the cgroup,
+	// unless GOMEMLIMIT is set.
+	AutoMemoryLimit bool
 	// DrainWait is the time between saying NOT_SERVING and refusing new calls, for load
 	// balancers to look; 0 means none.
 	DrainWait time.Duration
@@ -42,13 +68,22 @@ type Config struct {
 // DefaultConfig returns the one set of defaults.
 func DefaultConfig() Config {
 	return Config{
-		Listen:       "127.0.0.1:7443",
-		OpsListen:    "127.0.0.1:7444",
-		Contracts:    "contracts",
-		Data:         "data",
-		ReloadEvery:  2 * time.Second,
-		DrainWait:    2 * time.Second,
-		DrainTimeout: 20 * time.Second,
+		Listen:                "127.0.0.1:7443",
+		OpsListen:             "127.0.0.1:7444",
+		Contracts:             "contracts",
+		Data:                  "data",
+		ReloadEvery:           2 * time.Second,
+		MaxConnections:        1024,
+		MaxConnectionAge:      3 * time.Minute,
+		MaxConnectionAgeGrace: 30 * time.Second,
+		MaxInFlight:           256,
+		MaxInFlightBytes:      16 * MaxReceiveBytes,
+		AdmissionWait:         100 * time.Millisecond,
+		IdentityShare:         50,
+		Reflection:            true,
+		AutoMemoryLimit:       true,
+		DrainWait:             2 * time.Second,
+		DrainTimeout:          20 * time.Second,
 	}
 }
 
@@ -58,7 +93,7 @@ type Value interface {
 	String() string
 	// Set parses and sets it.
 	Set(text string) error
-	// Type names its form for help texts: string, bool or duration. A flag of type bool
+	// Type names its form for help texts: string, bool, int or duration. A flag of type bool
 	// may stand without a value, which means true.
 	Type() string
 }
@@ -84,7 +119,20 @@ func (c *Config) Fields() []Field {
 		{Name: "policies", Usage: "directory of policies; empty: none", Value: textValue{&c.Policies}},
 		{Name: "data", Usage: "directory of the embedded store; made if absent", Value: textValue{&c.Data}},
 		{Name: "insecure-plaintext", Usage: "serve beyond loopback without TLS: whoever reaches the port may call", Value: boolValue{&c.InsecurePlaintext}},
-		{Name: "reload-every", Usage: "how often the contracts are looked at for a change; 0: never", Value: durationValue{&c.ReloadEvery}},
+		{Name: "tls-cert", Usage: "PEM file of the server's certificate and its chain; empty: plaintext", Value: textValue{&c.TLSCert}},
+		{Name: "tls-key", Usage: "PEM file of its key", Value: textValue{&c.TLSKey}},
+		{Name: "tls-client-ca", Usage: "PEM file of the authorities whose clients are let in", Value: textValue{&c.TLSClientCA}},
+		{Name: "identities", Usage: "YAML file of clients and what they may do; needed with TLS", Value: textValue{&c.Identities}},
+		{Name: "reload-every", Usage: "how often contracts, certificates and identities are looked at for a change; 0: never", Value: durationValue{&c.ReloadEvery}},
+		{Name: "max-connections", Usage: "connections at one time", Value: numberValue{&c.MaxConnections}},
+		{Name: "max-connection-age", Usage: "when a connection is asked to be made anew, give or take a tenth; 0: never", Value: durationValue{&c.MaxConnectionAge}},
+		{Name: "max-connection-age-grace", Usage: "time that calls on such a connection get to end", Value: durationValue{&c.MaxConnectionAgeGrace}},
+		{Name: "max-in-flight", Usage: "calls at one time", Value: numberValue{&c.MaxInFlight}},
+		{Name: "max-in-flight-bytes", Usage: "bytes of their requests; one that is still being read counts with 6 MiB", Value: numberValue{&c.MaxInFlightBytes}},
+		{Name: "admission-wait", Usage: "time that a call waits for room before it is refused", Value: durationValue{&c.AdmissionWait}},
+		{Name: "identity-share", Usage: "percent of both bounds that one identity may have, unless identities says otherwise", Value: numberValue{&c.IdentityShare}},
+		{Name: "reflection", Usage: "tell callers which services there are", Value: boolValue{&c.Reflection}},
+		{Name: "auto-memory-limit", Usage: "heed the memory limit of the cgroup, unless GOMEMLIMIT is set", Value: boolValue{&c.AutoMemoryLimit}},
 		{Name: "drain-wait", Usage: "time between saying NOT_SERVING and refusing calls", Value: durationValue{&c.DrainWait}},
 		{Name: "drain-timeout", Usage: "time that running calls get to end at the stop", Value: durationValue{&c.DrainTimeout}},
 	}
@@ -143,125 +191,5 @@ func (c *Config) Load(file string, getenv func(string) string, flagGiven func(st
 			}
 		}
 	}
-	return nil
-}
-
-// Check reports the first setting that cannot be served with. It looks at nothing but
-// the settings and the directories that they name.
-func (c *Config) Check() error {
-	host, err := hostOf("listen", c.Listen)
-	if err != nil {
-		return err
-	}
-	if !isLoopback(host) && !c.InsecurePlaintext {
-		return fmt.Errorf("listen: %q is not loopback, and there is no TLS; use 127.0.0.1, or say --insecure-plaintext if whoever reaches it may call", c.Listen)
-	}
-	if _, err := hostOf("ops-listen", c.OpsListen); err != nil {
-		return err
-	}
-	if c.ReloadEvery < 0 || c.DrainWait < 0 || c.DrainTimeout < 0 {
-		return errors.New("reload-every, drain-wait, drain-timeout: must not be negative")
-	}
-	if c.Data == "" {
-		return errors.New("data: no directory is named; the audit record needs one")
-	}
-	if err := isDirectory("contracts", c.Contracts); err != nil {
-		return err
-	}
-	return checkPolicies(c.Policies)
-}
-
-// checkPolicies refuses whatever this version would not enforce.
-func checkPolicies(dir string) error {
-	if dir == "" {
-		return nil
-	}
-	if err := isDirectory("policies", dir); err != nil {
-		return err
-	}
-	return fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return fmt.Errorf("policies: %w", err)
-		case name == ".":
-			return nil
-		case strings.HasPrefix(d.Name(), "."):
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		case d.IsDir():
-			return nil
-		}
-		return fmt.Errorf("policies: this version enforces none, and %s/%s is there; serving without it would be a weaker mode: leave --policies out, or take the file away", dir, name)
-	})
-}
-
-func isDirectory(field, dir string) error {
-	if dir == "" {
-		return fmt.Errorf("%s: no directory is named", field)
-	}
-	info, err := os.Stat(dir)
-	if err != nil {
-		return fmt.Errorf("%s: %w", field, err)
-	}
-	if !info.IsDir() {
-		return fmt.Errorf("%s: %s is not a directory", field, dir)
-	}
-	return nil
-}
-
-func hostOf(field, addr string) (string, error) {
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return "", fmt.Errorf("%s: %q is not host:port", field, addr)
-	}
-	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return "", fmt.Errorf("%s: %q has no port between 0 and 65535", field, addr)
-	}
-	return host, nil
-}
-
-// isLoopback reports whether a host is reachable from this machine only. Names other
-// than localhost are not resolved: what they mean can change.
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-type textValue struct{ p *string }
-
-func (v textValue) String() string        { return *v.p }
-func (v textValue) Set(text string) error { *v.p = text; return nil }
-func (v textValue) Type() string          { return "string" }
-
-type boolValue struct{ p *bool }
-
-func (v boolValue) String() string { return strconv.FormatBool(*v.p) }
-func (v boolValue) Type() string   { return "bool" }
-
-func (v boolValue) Set(text string) error {
-	switch text {
-	case "true":
-		*v.p = true
-	case "false":
-		*v.p = false
-	default:
-		return errors.New("is neither true nor false")
-	}
-	return nil
-}
-
-type durationValue struct{ p *time.Duration }
-
-func (v durationValue) String() string { return v.p.String() }
-func (v durationValue) Type() string   { return "duration" }
-
-func (v durationValue) Set(text string) error {
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		return errors.New("is no duration such as 2s or 500ms")
-	}
-	*v.p = d
 	return nil
 }
