@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
-	"net/http"
 	"slices"
 	"time"
 
@@ -40,8 +38,9 @@ type App struct {
 	deps   Deps
 	set    *gate.Set
 	reload *reloader
+	access access
 	chain  chain
-	caller func(context.Context) gate.Caller
+	who    func(context.Context) *identity
 }
 
 // closeTimeout is how long the store may take to write what is queued at the end.
@@ -59,6 +58,9 @@ func New(cfg Config, deps Deps) (*App, error) {
 	if deps.Ready == nil {
 		deps.Ready = io.Discard
 	}
+	if deps.Clock == nil {
+		deps.Clock = time.Now
+	}
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
@@ -70,13 +72,16 @@ func New(cfg Config, deps Deps) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := newChain(deps.Log, f)
+	a, err := newAccess(cfg, deps)
+	if err != nil {
+		return nil, err
+	}
+	c, err := newChain(deps.Log, a.guard, a.lanes, f)
 	if err != nil {
 		return nil, err
 	}
 	return &App{
-		cfg: cfg, deps: deps, set: set, reload: newReloader(cfg, deps, set), chain: c,
-		caller: func(context.Context) gate.Caller { return localCaller() },
+		cfg: cfg, deps: deps, set: set, reload: newReloader(cfg, deps, set), access: a, chain: c, who: whoOf,
 	}, nil
 }
 
@@ -126,19 +131,22 @@ func (a *App) Run(ctx context.Context) (err error) {
 	calls := newCallMetrics()
 	g := gate.New(store, a.deps.Clock, gate.WithAlerts(alertLog(log)), gate.WithObserver(calls.observe))
 	g.Publish(a.set)
-	h := newHealth(g, store, a.Reloads)
-	rpc := newTransport(a.chain, services{
-		gate:      &gateService{gate: g, caller: a.caller},
+	h := newHealth(g, store, a.Reloads, a.access.subsystems)
+	rpc, err := newTransport(a.chain, services{
+		gate:      &gateService{gate: g, who: a.who, guard: a.access.guard},
 		contracts: &contractService{gate: g},
-		audit:     &auditService{store: store, caller: a.caller, log: log},
+		audit:     &auditService{store: store, who: a.who, log: log},
 		health:    h,
-	})
-	ops := newOps(h, newMetrics(a.Reloads, calls), log)
-
-	rpcListener, err := listen(ctx, a.cfg.Listen, a.cfg.InsecurePlaintext)
+	}, a.cfg, a.access.credentials())
+	if err != nil {
+		return err
+	}
+	bound, err := listen(ctx, a.cfg.Listen, a.cfg.InsecurePlaintext || a.cfg.tls())
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
+	rpcListener := &boundedListener{Listener: bound, most: int64(a.cfg.MaxConnections)}
+	ops := newOps(h, newMetrics(a.Reloads, calls, servingCollector{a.access, rpcListener}), log)
 	cleanups = append(cleanups, cleanup{"gRPC", func(context.Context) error { rpc.Stop(); return closed(rpcListener) }})
 	opsListener, err := listen(ctx, a.cfg.OpsListen, true)
 	if err != nil {
@@ -150,6 +158,10 @@ func (a *App) Run(ctx context.Context) (err error) {
 
 	if a.cfg.ReloadEvery > 0 {
 		cleanups = append(cleanups, cleanup{"reload of contracts", a.startReload(g)})
+		cleanups = append(cleanups, cleanup{"reload of certificates and identities", a.access.start(a.cfg.ReloadEvery)})
+	}
+	if a.cfg.AutoMemoryLimit {
+		cleanups = append(cleanups, cleanup{"memory limit", limitMemory(log)})
 	}
 	broken := make(chan error, 2)
 	go func() { broken <- rpc.Serve(rpcListener) }()
@@ -158,7 +170,7 @@ func (a *App) Run(ctx context.Context) (err error) {
 		log.Warn("plaintext without identity: whoever reaches the port may call", "listen", rpcListener.Addr().String())
 	}
 	log.Info("originals are not kept by this version: records hold sizes and digests, whatever retention says")
-	log.Info("serving", "grpc", rpcListener.Addr().String(), "ops", opsListener.Addr().String(), "contracts_digest", a.set.Digest())
+	log.Info("serving", "tls", a.cfg.tls(), "grpc", rpcListener.Addr().String(), "ops", opsListener.Addr().String(), "contracts_digest", a.set.Digest())
 	if _, err := fmt.Fprintf(a.deps.Ready, "ready grpc=%s ops=%s\n", rpcListener.Addr(), opsListener.Addr()); err != nil {
 		return fmt.Errorf("saying ready: %w", err)
 	}
@@ -244,26 +256,4 @@ func (a *App) release(cleanups []cleanup) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// listen binds an address. Unless anywhere is allowed, what was bound must be loopback:
-// a name may mean another address than it says.
-func listen(ctx context.Context, addr string, anywhere bool) (net.Listener, error) {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", addr)
-	if err != nil {
-		return nil, err
-	}
-	if tcp, ok := l.Addr().(*net.TCPAddr); !anywhere && (!ok || !tcp.IP.IsLoopback()) {
-		return nil, errors.Join(fmt.Errorf("%s is not loopback", l.Addr()), l.Close())
-	}
-	return l, nil
-}
-
-// closed closes a listener that its server may have closed before.
-func closed(l net.Listener) error {
-	if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) && !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
 }

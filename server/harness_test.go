@@ -76,7 +76,11 @@ func start(t *testing.T, edits ...func(*setup)) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	app.caller = func(context.Context) gate.Caller { return with.caller }
+	if with.caller.Name != "" {
+		app.who = func(context.Context) *identity {
+			return &identity{Caller: with.caller, tenants: []string{with.caller.Tenant}}
+		}
+	}
 	s.app = app
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
@@ -130,9 +134,19 @@ func newSetup(t *testing.T) *setup {
 	cfg.Contracts, cfg.Data = shipped, t.TempDir()
 	cfg.DrainWait, cfg.DrainTimeout = 0, 10*time.Second
 	return &setup{
-		cfg: cfg, registry: registry, caller: localCaller(),
+		cfg: cfg, registry: registry, caller: local(1).Caller,
 		deps: Deps{Loader: gate.NewLoader(registry), OpenStore: openSQLite},
 	}
+}
+
+// inPlaintext returns what stands before the services where there is no TLS.
+func inPlaintext(t *testing.T) access {
+	t.Helper()
+	a, err := newAccess(DefaultConfig(), Deps{Log: discard(), Clock: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
 }
 
 func openSQLite(ctx context.Context, dir string) (audit.Store, error) {

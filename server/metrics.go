@@ -89,12 +89,13 @@ func (m callMetrics) observe(r audit.Record) {
 
 // newMetrics returns the handler of /metrics. The registry is its own: nothing that a
 // library registers by itself is exposed.
-func newMetrics(reloads func() Reloads, calls callMetrics) http.Handler {
+func newMetrics(reloads func() Reloads, calls callMetrics, more ...prometheus.Collector) http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
 		reloadCollector{reloads}, calls.calls, calls.signals,
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
+	registry.MustRegister(more...)
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 }
