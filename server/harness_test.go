@@ -16,6 +16,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
@@ -46,6 +47,7 @@ type service struct {
 	contracts hallmarkv1.ContractServiceClient
 	audit     hallmarkv1.AuditServiceClient
 	health    healthv1.HealthClient
+	addr      string
 	ops       string
 	log       *lockedBuffer
 	stop      func()     // begins the end
@@ -58,6 +60,7 @@ type setup struct {
 	deps     Deps
 	registry *validators.Registry
 	caller   gate.Caller
+	creds    credentials.TransportCredentials // of conn
 }
 
 // start runs a service on free loopback ports with the shipped contracts and a SQLite
@@ -76,7 +79,7 @@ func start(t *testing.T, edits ...func(*setup)) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if with.caller.Name != "" {
+	if !with.cfg.tls() { // with it the identity is that of the certificate
 		app.who = func(context.Context) *identity {
 			return &identity{Caller: with.caller, tenants: []string{with.caller.Tenant}}
 		}
@@ -99,7 +102,8 @@ func start(t *testing.T, edits ...func(*setup)) *service {
 		t.Fatalf("ready line %q", line)
 	}
 	s.ops = "http://" + strings.TrimPrefix(fields[2], "ops=")
-	s.conn, err = grpc.NewClient(strings.TrimPrefix(fields[1], "grpc="), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	s.addr = strings.TrimPrefix(fields[1], "grpc=")
+	s.conn, err = grpc.NewClient(s.addr, grpc.WithTransportCredentials(with.creds))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +138,7 @@ func newSetup(t *testing.T) *setup {
 	cfg.Contracts, cfg.Data = shipped, t.TempDir()
 	cfg.DrainWait, cfg.DrainTimeout = 0, 10*time.Second
 	return &setup{
-		cfg: cfg, registry: registry, caller: local(1).Caller,
+		cfg: cfg, registry: registry, caller: local(1).Caller, creds: insecure.NewCredentials(),
 		deps: Deps{Loader: gate.NewLoader(registry), OpenStore: openSQLite},
 	}
 }

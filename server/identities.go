@@ -93,7 +93,10 @@ func readDirectory(file string, content []byte) (*directory, error) {
 			return err
 		})
 	}
-	return r.out, err
+	if err != nil {
+		return nil, err
+	}
+	return r.out, nil
 }
 
 // identity reads one entry.

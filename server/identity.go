@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"crypto/x509"
+	"encoding/asn1"
 	"log/slog"
 	"slices"
 	"strings"
@@ -170,16 +171,38 @@ func verifiedLeaf(ctx context.Context) *x509.Certificate {
 	return info.State.VerifiedChains[0][0]
 }
 
-// sansOf returns the names of a certificate as an identities file spells them.
+// sansOf returns the names of a certificate as an identities file spells them. They are
+// read from the certificate's own bytes: a URI that was parsed and written again may be
+// another one (spiffe://example.test/agent# loses its end).
 func sansOf(leaf *x509.Certificate) []string {
-	sans := make([]string, 0, len(leaf.URIs)+len(leaf.DNSNames))
-	for _, uri := range leaf.URIs {
-		sans = append(sans, uri.String())
-	}
-	for _, name := range leaf.DNSNames {
-		sans = append(sans, "dns:"+strings.ToLower(name))
+	var sans []string
+	for _, extension := range leaf.Extensions {
+		if !extension.Id.Equal(asn1.ObjectIdentifier{2, 5, 29, 17}) { // RFC 5280, 4.2.1.6
+			continue
+		}
+		var names []asn1.RawValue
+		if rest, err := asn1.Unmarshal(extension.Value, &names); err != nil || len(rest) > 0 {
+			return nil
+		}
+		for _, name := range names {
+			switch {
+			case name.Class != asn1.ClassContextSpecific:
+			case name.Tag == 6 && isSPIFFE(string(name.Bytes)): // uniformResourceIdentifier
+				sans = append(sans, string(name.Bytes))
+			case name.Tag == 6: // dns:x is a URI too
+				sans = append(sans, "uri:"+string(name.Bytes))
+			case name.Tag == 2: // dNSName
+				sans = append(sans, "dns:"+strings.ToLower(string(name.Bytes)))
+			}
+		}
 	}
 	return sans
+}
+
+// isSPIFFE reports a URI whose scheme is that of SPIFFE, however it is written.
+func isSPIFFE(uri string) bool {
+	const scheme = "spiffe:"
+	return len(uri) >= len(scheme) && strings.EqualFold(uri[:len(scheme)], scheme)
 }
 
 // find returns the one identity that a client with these names has. The fault is
@@ -188,7 +211,7 @@ func (d *directory) find(sans, forwarded []string) (*identity, accessError) {
 	var id *identity
 	matches, proxy, spiffe := 0, false, 0
 	for _, san := range slices.Compact(slices.Sorted(slices.Values(sans))) {
-		if strings.HasPrefix(san, "spiffe://") {
+		if isSPIFFE(san) {
 			spiffe++
 		}
 		if listed := d.bySAN[san]; listed != nil {
