@@ -61,6 +61,7 @@ type setup struct {
 	registry *validators.Registry
 	caller   gate.Caller
 	creds    credentials.TransportCredentials // of conn
+	app      func(*App)                       // changes the App before it runs; nil: nothing
 }
 
 // start runs a service on free loopback ports with the shipped contracts and a SQLite
@@ -85,6 +86,9 @@ func start(t *testing.T, edits ...func(*setup)) *service {
 		}
 	}
 	s.app = app
+	if with.app != nil {
+		with.app(app)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
 	go func() {

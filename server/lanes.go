@@ -98,15 +98,32 @@ type cutKey struct{}
 // cuttable makes every call one that [cutAfter] can end. grpc reads requests under the
 // context that this returns.
 func cuttable(ctx context.Context, _ *tap.Info) (context.Context, error) {
-	ctx, cut := context.WithCancelCause(ctx)
-	return context.WithValue(ctx, cutKey{}, cut), nil
+	ctx, cancel := context.WithCancelCause(ctx)
+	c := &cutContext{Context: ctx, cancel: cancel}
+	return context.WithValue(c, cutKey{}, c), nil
+}
+
+// cutContext is a context that ends as at a deadline. grpc makes the status of a request
+// that cannot be read from the context's error, before anything of ours sees it.
+type cutContext struct {
+	context.Context
+	cancel context.CancelCauseFunc
+}
+
+// Err implements [context.Context].
+func (c *cutContext) Err() error {
+	err := c.Context.Err()
+	if err != nil && context.Cause(c.Context) == errSlow { //nolint:errorlint // it is our own
+		return context.DeadlineExceeded
+	}
+	return err
 }
 
 // cutAfter ends the call with errSlow as its cause unless stop is called before.
 func cutAfter(ctx context.Context, d time.Duration) (stop func() bool) {
-	cut, ok := ctx.Value(cutKey{}).(context.CancelCauseFunc)
+	c, ok := ctx.Value(cutKey{}).(*cutContext)
 	if !ok {
 		return func() bool { return true }
 	}
-	return time.AfterFunc(d, func() { cut(errSlow) }).Stop
+	return time.AfterFunc(d, func() { c.cancel(errSlow) }).Stop
 }
