@@ -172,7 +172,7 @@ func (r *directoryReader) role(id *identity, n *yaml.Node) error {
 	role, known := roleNames()[scalar(n)]
 	switch {
 	case !known:
-		return r.fault(n, "is no role; there are adapter, orchestrator, executor, operator and raw_reader")
+		return r.fault(n, "%q is no role; there are adapter, orchestrator, executor, operator and raw_reader", scalar(n))
 	case id.roles&role != 0:
 		return r.fault(n, "the role %s stands here for the second time", scalar(n))
 	}
@@ -198,14 +198,14 @@ func (r *directoryReader) named(n *yaml.Node) (string, error) {
 	if s := scalar(n); r.name.MatchString(s) {
 		return s, nil
 	}
-	return "", r.fault(n, "is no name of 1 to 64 letters, digits, dots, dashes and underscores")
+	return "", r.fault(n, "%q is no name of 1 to 64 letters, digits, dots, dashes and underscores", scalar(n))
 }
 
 func (r *directoryReader) tool(n *yaml.Node) (string, error) {
 	if s := scalar(n); s != "" && len(s) <= 256 {
 		return s, nil
 	}
-	return "", r.fault(n, "is not "+toolForm)
+	return "", r.fault(n, "%q is not "+toolForm, scalar(n))
 }
 
 // newSAN reads a SAN that nobody else in the file has: one that is two identities', or
@@ -214,7 +214,7 @@ func (r *directoryReader) newSAN(n *yaml.Node) (string, error) {
 	san := scalar(n)
 	switch {
 	case len(san) > maxSANBytes || !r.san.MatchString(san) || dotSegment(san):
-		return "", r.fault(n, "is neither spiffe://domain/path nor dns:name, in lower case and without wildcard")
+		return "", r.fault(n, "%q is neither spiffe://domain/path nor dns:name, in lower case and without wildcard", san[:min(len(san), 64)])
 	case r.sans[san]:
 		return "", r.fault(n, "%s stands here for the second time; identities and proxies have a certificate each", san)
 	}
