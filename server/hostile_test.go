@@ -224,6 +224,42 @@ func TestConnectionsAreBounded(t *testing.T) {
 	})
 }
 
+// C: who connects and says nothing, or half of a handshake, is sent away.
+func TestSilentConnections(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes as long as a connection may be silent: ", connectTimeout)
+	}
+	a := newAuthority(t)
+	_, withTLS := a.withTLS(t, listed)
+	for name, edit := range map[string]func(*setup){"plaintext": func(*setup) {}, "TLS": withTLS} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, edit)
+			for _, sent := range []string{"", http2.ClientPreface[:7], "\x16\x03\x01\x02\x00\x01"} {
+				conn, err := net.Dial("tcp", s.addr)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer conn.Close()
+				if _, err := io.WriteString(conn, sent); err != nil {
+					t.Fatal(err)
+				}
+			}
+			eventually(t, "all are connected", func() bool {
+				_, body := get(t, s.ops+"/metrics")
+				return !strings.Contains(body, "hallmark_connections 0\n")
+			})
+			for range 600 {
+				if _, body := get(t, s.ops+"/metrics"); strings.Contains(body, "hallmark_connections 0\n") {
+					return
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
+			t.Error("silent connections stay")
+		})
+	}
+}
+
 // C: headers beyond the bound cost the call or the connection, never the service.
 func TestHeaderFlood(t *testing.T) {
 	s := start(t)

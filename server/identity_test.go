@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/asn1"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 
+	"github.com/hallmark-gate/hallmark/gate"
 	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
 )
 
@@ -252,6 +254,40 @@ func TestToolsAndTenants(t *testing.T) {
 	}
 	_, err = s.audit.GetEvent(ctxFor(t), &hallmarkv1.GetEventRequest{DecisionId: reply.GetDecisionId()})
 	wantCode(t, err, codes.NotFound)
+}
+
+// An alias is the tool that it stands for, on both sides of the question.
+func TestPermittedAlias(t *testing.T) {
+	dir := copyTree(t, shipped)
+	replaceIn(t, filepath.Join(dir, "review_status/v1/contract.yaml"), "tool: review_status\n", "tool: review_status\naliases: [reviews.status]\n")
+	with := newSetup(t)
+	set, err := with.deps.Loader.LoadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		line  string
+		tools []string
+		used  string
+		want  bool
+	}{
+		{"all", nil, "review_status", true},
+		{"none", []string{}, "review_status", false},
+		{"its name", []string{"review_status"}, "review_status", true},
+		{"its alias, by the name", []string{"review_status"}, "reviews.status", true},
+		{"the alias is no permission", []string{"reviews.status"}, "reviews.status", false},
+		{"another", []string{"job_status"}, "reviews.status", false},
+		{"what no contract has", []string{"job_status"}, "nothing", true},
+		{"letter by letter", []string{"Review_status"}, "review_status", false},
+	} {
+		id := &identity{Caller: gate.Caller{Tools: c.tools}}
+		if got := id.mayUse(set, c.used); got != c.want {
+			t.Errorf("%s: %t", c.line, got)
+		}
+	}
+	if (&identity{Caller: gate.Caller{Tools: []string{"job_status"}}}).mayUse(nil, "job_status") != true {
+		t.Error("without a set the gate answers, not the guard")
+	}
 }
 
 // A connection does not carry a certificate beyond its end.
