@@ -19,6 +19,9 @@ type Caller struct {
 	MayGrant bool
 	// RawReader may ask for the source of a page, where its contract allows it (B6).
 	RawReader bool
+	// Tools are the contracts' names of the tools that the caller may use; nil: all. The
+	// caller's owner keeps the slice, and nobody changes it.
+	Tools []string
 }
 
 // Call is one reply that a tool gave, and the request that it must belong to. The

@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
-	"net/http"
 	"slices"
 	"time"
 
 	"google.golang.org/grpc"
 
 	"github.com/hallmark-gate/hallmark/audit"
+	"github.com/hallmark-gate/hallmark/audit/notice"
 	"github.com/hallmark-gate/hallmark/casetest"
 	"github.com/hallmark-gate/hallmark/contract"
 	"github.com/hallmark-gate/hallmark/gate"
@@ -41,8 +40,12 @@ type App struct {
 	set    *gate.Set
 	reload *reloader
 	keys   *keyring
-	chain  chain
-	caller func(context.Context) gate.Caller
+	access access
+
+	originals *originals
+	notices   *notice.Notifier // nil where nobody is told
+	chain     chain
+	who       func(context.Context) *identity
 }
 
 // closeTimeout is how long the store may take to write what is queued at the end.
@@ -74,7 +77,11 @@ func New(cfg Config, deps Deps) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := newChain(deps.Log, f)
+	a, err := newAccess(cfg, deps)
+	if err != nil {
+		return nil, err
+	}
+	c, err := newChain(deps.Log, a.guard, a.lanes, f)
 	if err != nil {
 		return nil, err
 	}
@@ -82,9 +89,17 @@ func New(cfg Config, deps Deps) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
+	kept, err := newOriginals(cfg, keys.dir(), deps)
+	if err != nil {
+		return nil, err
+	}
+	told, err := newNotices(cfg, deps)
+	if err != nil {
+		return nil, err
+	}
 	return &App{
-		cfg: cfg, deps: deps, set: set, reload: newReloader(cfg, deps, set), keys: keys, chain: c,
-		caller: func(context.Context) gate.Caller { return localCaller() },
+		cfg: cfg, deps: deps, set: set, reload: newReloader(cfg, deps, set), keys: keys, originals: kept, notices: told,
+		access: a, chain: c, who: whoOf,
 	}, nil
 }
 
@@ -130,23 +145,31 @@ func (a *App) Run(ctx context.Context) (err error) {
 		return fmt.Errorf("the audit store cannot be opened, and without it nothing is answered: %w", err)
 	}
 	cleanups = append(cleanups, cleanup{"audit store", store.Close})
+	if a.notices != nil {
+		cleanups = append(cleanups, cleanup{"notices", a.notices.Close})
+	}
 
 	calls := newCallMetrics()
-	g := gate.New(store, a.deps.Clock, gate.WithTokens(a.keys.tokens), gate.WithAlerts(alertLog(log)), gate.WithObserver(calls.observe))
+	watching := newWatchers()
+	g := gate.New(store, a.deps.Clock, gate.WithTokens(a.keys.tokens), gate.WithOriginals(a.originals.rules),
+		gate.WithAlerts(alertLog(log)), gate.WithObserver(a.observer(calls)))
 	g.Publish(a.set)
-	h := newHealth(g, store, a.Reloads, a.keys.subsystem)
-	rpc := newTransport(a.chain, services{
-		gate:      &gateService{gate: g, caller: a.caller},
+	h := newHealth(g, store, a.Reloads, a.subsystems)
+	rpc, err := newTransport(a.chain, services{
+		gate:      &gateService{gate: g, who: a.who, guard: a.access.guard},
 		contracts: &contractService{gate: g},
-		audit:     &auditService{store: store, caller: a.caller, log: log},
+		audit:     &auditService{store: store, who: a.who, log: log, clock: a.deps.Clock, watchers: watching},
 		health:    h,
-	})
-	ops := newOps(h, newMetrics(a.Reloads, calls), jwks(g), log)
-
-	rpcListener, err := listen(ctx, a.cfg.Listen, a.cfg.InsecurePlaintext)
+	}, a.cfg, a.access.credentials())
+	if err != nil {
+		return err
+	}
+	bound, err := listen(ctx, a.cfg.Listen, a.cfg.InsecurePlaintext || a.cfg.tls())
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
+	rpcListener := &boundedListener{Listener: bound, most: int64(a.cfg.MaxConnections)}
+	ops := newOps(h, newMetrics(a.Reloads, calls, servingCollector{a.access, rpcListener}), jwks(g), log)
 	cleanups = append(cleanups, cleanup{"gRPC", func(context.Context) error { rpc.Stop(); return closed(rpcListener) }})
 	opsListener, err := listen(ctx, a.cfg.OpsListen, true)
 	if err != nil {
@@ -158,16 +181,25 @@ func (a *App) Run(ctx context.Context) (err error) {
 
 	if a.cfg.ReloadEvery > 0 {
 		cleanups = append(cleanups,
-			cleanup{"reload of contracts", a.startReload(g)}, cleanup{"reload of keys", a.keys.start(a.cfg.ReloadEvery)})
+			cleanup{"reload of contracts", a.startReload(g)},
+			cleanup{"reload of keys", a.keys.start(a.cfg.ReloadEvery)},
+			cleanup{"reload of recipients", a.originals.start(a.cfg.ReloadEvery)},
+			cleanup{"reload of certificates and identities", a.access.start(a.cfg.ReloadEvery)})
 	}
+	if a.cfg.AutoMemoryLimit {
+		cleanups = append(cleanups, cleanup{"memory limit", limitMemory(log)})
+	}
+	cleanups = append(cleanups, cleanup{"purge", startPurge(store, a.cfg.KeepEvents, a.deps.Clock, log)})
 	broken := make(chan error, 2)
 	go func() { broken <- rpc.Serve(rpcListener) }()
 	go func() { broken <- ops.Serve(opsListener) }()
 	if a.cfg.InsecurePlaintext {
 		log.Warn("plaintext without identity: whoever reaches the port may call", "listen", rpcListener.Addr().String())
 	}
-	log.Info("originals are not kept by this version: records hold sizes and digests, whatever retention says")
-	log.Info("serving", "grpc", rpcListener.Addr().String(), "ops", opsListener.Addr().String(), "contracts_digest", a.set.Digest())
+	if a.cfg.Recipients == "" {
+		log.Info("originals are not kept, since there are no recipients: records hold sizes and digests, whatever retention says")
+	}
+	log.Info("serving", "tls", a.cfg.tls(), "grpc", rpcListener.Addr().String(), "ops", opsListener.Addr().String(), "contracts_digest", a.set.Digest())
 	if _, err := fmt.Fprintf(a.deps.Ready, "ready grpc=%s ops=%s\n", rpcListener.Addr(), opsListener.Addr()); err != nil {
 		return fmt.Errorf("saying ready: %w", err)
 	}
@@ -179,8 +211,23 @@ func (a *App) Run(ctx context.Context) (err error) {
 		return fmt.Errorf("a listener broke: %w", err)
 	case <-ctx.Done():
 	}
-	a.drain(rpc, h)
+	a.drain(rpc, h, watching)
 	return nil
+}
+
+// subsystems is what calls need besides contracts and store.
+func (a *App) subsystems() []subsystem {
+	return append(a.access.subsystems(), a.keys.subsystem(), a.originals.subsystem())
+}
+
+// observer tells of every record that is durable, without waiting.
+func (a *App) observer(calls callMetrics) func(audit.Record) {
+	return func(r audit.Record) {
+		calls.observe(r)
+		if a.notices != nil {
+			a.notices.Observe(r)
+		}
+	}
 }
 
 // Reloads says what became of the contracts directory since the start. It is safe for
@@ -221,12 +268,13 @@ func (a *App) startReload(g *gate.Gate) (stop func(context.Context) error) {
 
 // drain says NOT_SERVING, waits until load balancers have looked, lets running calls
 // end, and cuts off those that do not.
-func (a *App) drain(rpc *grpc.Server, h *health) {
+func (a *App) drain(rpc *grpc.Server, h *health, watching *watchers) {
 	log := a.deps.Log
 	log.Info("draining", "wait", a.cfg.DrainWait, "timeout", a.cfg.DrainTimeout)
 	h.drain()
 	time.Sleep(a.cfg.DrainWait)
 	h.end()
+	watching.end()
 	drained := make(chan struct{})
 	go func() {
 		rpc.GracefulStop()
@@ -253,26 +301,4 @@ func (a *App) release(cleanups []cleanup) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// listen binds an address. Unless anywhere is allowed, what was bound must be loopback:
-// a name may mean another address than it says.
-func listen(ctx context.Context, addr string, anywhere bool) (net.Listener, error) {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", addr)
-	if err != nil {
-		return nil, err
-	}
-	if tcp, ok := l.Addr().(*net.TCPAddr); !anywhere && (!ok || !tcp.IP.IsLoopback()) {
-		return nil, errors.Join(fmt.Errorf("%s is not loopback", l.Addr()), l.Close())
-	}
-	return l, nil
-}
-
-// closed closes a listener that its server may have closed before.
-func closed(l net.Listener) error {
-	if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) && !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
 }

@@ -5,27 +5,30 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/hallmark-gate/hallmark/audit"
-	"github.com/hallmark-gate/hallmark/gate"
 	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
 )
 
-// auditService answers AuditService to operators, each within its own tenant.
+// auditService answers AuditService to operators, each within its tenants.
 type auditService struct {
 	hallmarkv1.UnimplementedAuditServiceServer
-	store  audit.Store
-	caller func(context.Context) gate.Caller
-	log    *slog.Logger
+	store audit.Store
+	who   func(context.Context) *identity
+	log   *slog.Logger
+	clock func() time.Time
+
+	watchers *watchers
 }
 
 // scope returns the records that the caller may see. The error is errNotOperator.
 func (s *auditService) scope(ctx context.Context) (audit.Scope, error) {
-	caller := s.caller(ctx)
-	if !caller.Operator {
+	who := s.who(ctx)
+	if !who.Operator {
 		return audit.Scope{}, errNotOperator
 	}
-	return audit.OnlyTenants(caller.Tenant), nil
+	return audit.OnlyTenants(who.tenants...), nil
 }
 
 // GetEvent returns one record.

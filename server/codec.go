@@ -17,6 +17,7 @@ var errMalformed = errors.New("server: the request is not a valid message of its
 // fails on a request and leaves the fault here, where it becomes a status like others.
 type received struct {
 	into  any
+	size  int // in bytes
 	fault error
 }
 
@@ -32,6 +33,7 @@ func (c wireCodec) Unmarshal(data mem.BufferSlice, v any) error {
 	if !ok {
 		return c.CodecV2.Unmarshal(data, v)
 	}
+	r.size = data.Len()
 	r.fault = c.CodecV2.Unmarshal(data, r.into)
 	return nil
 }

@@ -1,11 +1,8 @@
 package server
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"net"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -15,7 +12,7 @@ import (
 // [DefaultConfig]. It is plain data and not safe for concurrent changes.
 type Config struct {
 	// Listen is the host:port of gRPC; port 0 picks a free one. A host that is not
-	// loopback needs InsecurePlaintext, as long as there is no TLS.
+	// loopback needs TLS or InsecurePlaintext.
 	Listen string
 	// OpsListen is the host:port of the HTTP probes; port 0 picks a free one.
 	OpsListen string
@@ -35,11 +32,57 @@ type Config struct {
 	// GrantIssuers lists who may sign grants: issuer=FILE, separated by commas, each FILE a
 	// JWK Set; "" means that nobody may.
 	GrantIssuers string
+	// AuditStore is [StoreSQLite], a file below Data, or [StorePostgres], shared by
+	// replicas.
+	AuditStore string
+	// AuditDSN is how PostgreSQL is reached, a secret; "" for SQLite.
+	AuditDSN string
+	// KeepEvents is how long records are kept; 0 is for ever.
+	KeepEvents time.Duration
+	// Recipients is a file of age recipients, the operators' public keys, to which
+	// originals are sealed; "" keeps none.
+	Recipients string
+	// OriginalsPerDay bounds the bytes of originals that are kept for one caller in a day
+	// of UTC; 0 is no bound.
+	OriginalsPerDay int
+	// NoticeURL is a webhook that the owners of connectors are told by, and
+	// NoticeSecretFile the file of the secret that signs it; "" tells nobody.
+	NoticeURL, NoticeSecretFile string
 	// InsecurePlaintext lets anyone who reaches Listen call without identity.
 	InsecurePlaintext bool
-	// ReloadEvery is how often the contracts directory is looked at, at least, for a
-	// change that is then served without a restart; 0 means never.
+	// TLSCert, TLSKey and TLSClientCA are PEM files: the server's certificate with its
+	// chain, its key, and the authorities whose clients are let in. They are given
+	// together, with Identities, or not at all; "" means plaintext.
+	TLSCert, TLSKey, TLSClientCA string
+	// Identities is the YAML file that says who the clients are and what they may do.
+	Identities string
+	// ReloadEvery is how often the contracts directory, the files of TLS and Identities
+	// are looked at, at least, for a change that is then served without a restart; 0
+	// means never.
 	ReloadEvery time.Duration
+	// MaxConnections bounds the connections; one above is closed at once.
+	MaxConnections int
+	// MaxConnectionAge is when a connection is asked to be made anew, ±10 %, so that
+	// callers spread over replicas; 0 means never.
+	MaxConnectionAge time.Duration
+	// MaxConnectionAgeGrace is how long calls on such a connection may still take.
+	MaxConnectionAgeGrace time.Duration
+	// MaxInFlight bounds the calls that are read or judged at one time.
+	MaxInFlight int
+	// MaxInFlightBytes bounds the bytes of their requests. A request counts with
+	// [MaxReceiveBytes] until it is read, and with its size from then on.
+	MaxInFlightBytes int
+	// AdmissionWait is how long a call waits for room before it is refused; 0 means not
+	// at all.
+	AdmissionWait time.Duration
+	// IdentityShare is how much of both bounds one identity may have, in percent, unless
+	// Identities says otherwise.
+	IdentityShare int
+	// Reflection answers who asks which services there are.
+	Reflection bool
+	// AutoMemoryLimit makes the garbage collector heed the memory limit of the cgroup,
+	// unless GOMEMLIMIT is set.
+	AutoMemoryLimit bool
 	// DrainWait is the time between saying NOT_SERVING and refusing new calls, for load
 	// balancers to look; 0 means none.
 	DrainWait time.Duration
@@ -48,17 +91,35 @@ type Config struct {
 	DrainTimeout time.Duration
 }
 
+// The audit stores.
+const (
+	StoreSQLite   = "sqlite"
+	StorePostgres = "postgres"
+)
+
 // DefaultConfig returns the one set of defaults.
 func DefaultConfig() Config {
 	return Config{
-		Listen:       "127.0.0.1:7443",
-		OpsListen:    "127.0.0.1:7444",
-		Contracts:    "contracts",
-		Data:         "data",
-		Issuer:       "hallmark",
-		ReloadEvery:  2 * time.Second,
-		DrainWait:    2 * time.Second,
-		DrainTimeout: 20 * time.Second,
+		Listen:                "127.0.0.1:7443",
+		OpsListen:             "127.0.0.1:7444",
+		Contracts:             "contracts",
+		Data:                  "data",
+		Issuer:                "hallmark",
+		AuditStore:            StoreSQLite,
+		KeepEvents:            90 * 24 * time.Hour,
+		OriginalsPerDay:       1 << 30,
+		ReloadEvery:           2 * time.Second,
+		MaxConnections:        1024,
+		MaxConnectionAge:      3 * time.Minute,
+		MaxConnectionAgeGrace: 30 * time.Second,
+		MaxInFlight:           256,
+		MaxInFlightBytes:      16 * MaxReceiveBytes,
+		AdmissionWait:         100 * time.Millisecond,
+		IdentityShare:         50,
+		Reflection:            true,
+		AutoMemoryLimit:       true,
+		DrainWait:             2 * time.Second,
+		DrainTimeout:          20 * time.Second,
 	}
 }
 
@@ -68,7 +129,7 @@ type Value interface {
 	String() string
 	// Set parses and sets it.
 	Set(text string) error
-	// Type names its form for help texts: string, bool or duration. A flag of type bool
+	// Type names its form for help texts: string, bool, int or duration. A flag of type bool
 	// may stand without a value, which means true.
 	Type() string
 }
@@ -97,8 +158,28 @@ func (c *Config) Fields() []Field {
 		{Name: "keys", Usage: "directory of keys, shared by replicas; empty: keys below data, made if absent", Value: textValue{&c.Keys}},
 		{Name: "approvers", Usage: "JWK Set of those who may approve calls; empty: nobody", Value: textValue{&c.Approvers}},
 		{Name: "grant-issuers", Usage: "issuer=FILE,… of JWK Sets of those who may sign grants; empty: nobody", Value: textValue{&c.GrantIssuers}},
+		{Name: "audit-store", Usage: "sqlite: a file below data; postgres: shared by replicas", Value: textValue{&c.AuditStore}},
+		{Name: "audit-dsn", Usage: "how PostgreSQL is reached", Secret: true, Value: textValue{&c.AuditDSN}},
+		{Name: "keep-events", Usage: "how long records are kept; 0: for ever", Value: durationValue{&c.KeepEvents}},
+		{Name: "recipients", Usage: "file of age recipients to whom originals are sealed; empty: none are kept", Value: textValue{&c.Recipients}},
+		{Name: "originals-per-day", Usage: "bytes of originals kept for one caller in a day; 0: no bound", Value: numberValue{&c.OriginalsPerDay}},
+		{Name: "notice-url", Usage: "webhook that owners of connectors are told by; empty: none", Secret: true, Value: textValue{&c.NoticeURL}},
+		{Name: "notice-secret-file", Usage: "file of the secret that signs it", Value: textValue{&c.NoticeSecretFile}},
 		{Name: "insecure-plaintext", Usage: "serve beyond loopback without TLS: whoever reaches the port may call", Value: boolValue{&c.InsecurePlaintext}},
-		{Name: "reload-every", Usage: "how often the contracts are looked at for a change; 0: never", Value: durationValue{&c.ReloadEvery}},
+		{Name: "tls-cert", Usage: "PEM file of the server's certificate and its chain; empty: plaintext", Value: textValue{&c.TLSCert}},
+		{Name: "tls-key", Usage: "PEM file of its key", Value: textValue{&c.TLSKey}},
+		{Name: "tls-client-ca", Usage: "PEM file of the authorities whose clients are let in", Value: textValue{&c.TLSClientCA}},
+		{Name: "identities", Usage: "YAML file of clients and what they may do; needed with TLS", Value: textValue{&c.Identities}},
+		{Name: "reload-every", Usage: "how often contracts, certificates and identities are looked at for a change; 0: never", Value: durationValue{&c.ReloadEvery}},
+		{Name: "max-connections", Usage: "connections at one time", Value: numberValue{&c.MaxConnections}},
+		{Name: "max-connection-age", Usage: "when a connection is asked to be made anew, give or take a tenth; 0: never", Value: durationValue{&c.MaxConnectionAge}},
+		{Name: "max-connection-age-grace", Usage: "time that calls on such a connection get to end", Value: durationValue{&c.MaxConnectionAgeGrace}},
+		{Name: "max-in-flight", Usage: "calls at one time", Value: numberValue{&c.MaxInFlight}},
+		{Name: "max-in-flight-bytes", Usage: "bytes of their requests; one that is still being read counts with 6 MiB", Value: numberValue{&c.MaxInFlightBytes}},
+		{Name: "admission-wait", Usage: "time that a call waits for room before it is refused", Value: durationValue{&c.AdmissionWait}},
+		{Name: "identity-share", Usage: "percent of both bounds that one identity may have, unless identities says otherwise", Value: numberValue{&c.IdentityShare}},
+		{Name: "reflection", Usage: "tell callers which services there are", Value: boolValue{&c.Reflection}},
+		{Name: "auto-memory-limit", Usage: "heed the memory limit of the cgroup, unless GOMEMLIMIT is set", Value: boolValue{&c.AutoMemoryLimit}},
 		{Name: "drain-wait", Usage: "time between saying NOT_SERVING and refusing calls", Value: durationValue{&c.DrainWait}},
 		{Name: "drain-timeout", Usage: "time that running calls get to end at the stop", Value: durationValue{&c.DrainTimeout}},
 	}
@@ -157,113 +238,5 @@ func (c *Config) Load(file string, getenv func(string) string, flagGiven func(st
 			}
 		}
 	}
-	return nil
-}
-
-// Check reports the first setting that cannot be served with. It looks at nothing but
-// the settings and the directories that they name.
-func (c *Config) Check() error {
-	host, err := hostOf("listen", c.Listen)
-	if err != nil {
-		return err
-	}
-	if !isLoopback(host) && !c.InsecurePlaintext {
-		return fmt.Errorf("listen: %q is not loopback, and there is no TLS; use 127.0.0.1, or say --insecure-plaintext if whoever reaches it may call", c.Listen)
-	}
-	if _, err := hostOf("ops-listen", c.OpsListen); err != nil {
-		return err
-	}
-	if c.ReloadEvery < 0 || c.DrainWait < 0 || c.DrainTimeout < 0 {
-		return errors.New("reload-every, drain-wait, drain-timeout: must not be negative")
-	}
-	if c.Data == "" {
-		return errors.New("data: no directory is named; the audit record needs one")
-	}
-	if err := isDirectory("contracts", c.Contracts); err != nil {
-		return err
-	}
-	if c.Policies != "" {
-		if err := isDirectory("policies", c.Policies); err != nil {
-			return err
-		}
-	}
-	if c.Issuer == "" || len(c.Issuer) > maxIssuer {
-		return fmt.Errorf("issuer: needs a name of at most %d bytes, under which tokens are signed", maxIssuer)
-	}
-	return nil
-}
-
-// maxIssuer bounds the name of the service in its tokens, in bytes.
-const maxIssuer = 256
-
-// sources are the directories of what the deployment declares.
-func (c *Config) sources() sources { return sources{c.Contracts, c.Policies} }
-
-func isDirectory(field, dir string) error {
-	if dir == "" {
-		return fmt.Errorf("%s: no directory is named", field)
-	}
-	info, err := os.Stat(dir)
-	if err != nil {
-		return fmt.Errorf("%s: %w", field, err)
-	}
-	if !info.IsDir() {
-		return fmt.Errorf("%s: %s is not a directory", field, dir)
-	}
-	return nil
-}
-
-func hostOf(field, addr string) (string, error) {
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return "", fmt.Errorf("%s: %q is not host:port", field, addr)
-	}
-	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return "", fmt.Errorf("%s: %q has no port between 0 and 65535", field, addr)
-	}
-	return host, nil
-}
-
-// isLoopback reports whether a host is reachable from this machine only. Names other
-// than localhost are not resolved: what they mean can change.
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-type textValue struct{ p *string }
-
-func (v textValue) String() string        { return *v.p }
-func (v textValue) Set(text string) error { *v.p = text; return nil }
-func (v textValue) Type() string          { return "string" }
-
-type boolValue struct{ p *bool }
-
-func (v boolValue) String() string { return strconv.FormatBool(*v.p) }
-func (v boolValue) Type() string   { return "bool" }
-
-func (v boolValue) Set(text string) error {
-	switch text {
-	case "true":
-		*v.p = true
-	case "false":
-		*v.p = false
-	default:
-		return errors.New("is neither true nor false")
-	}
-	return nil
-}
-
-type durationValue struct{ p *time.Duration }
-
-func (v durationValue) String() string { return v.p.String() }
-func (v durationValue) Type() string   { return "duration" }
-
-func (v durationValue) Set(text string) error {
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		return errors.New("is no duration such as 2s or 500ms")
-	}
-	*v.p = d
 	return nil
 }

@@ -43,6 +43,7 @@ func TestConfigFileFaults(t *testing.T) {
 		{"no mapping", "- data\n", "mapping"},
 		{"no YAML", "a: b: c\n", ""},
 		{"wrong bool", "insecure_plaintext: yes\n", "neither true nor false"},
+		{"wrong number", "max_in_flight: many\n", "whole number"},
 		{"wrong duration", "drain_wait: 7\n", "duration"},
 		{"large", "# " + strings.Repeat("x", maxConfigBytes) + "\n", "larger"},
 	} {
@@ -108,6 +109,9 @@ func TestFieldsAgree(t *testing.T) {
 	changed := Config{
 		Listen: "[::1]:1", OpsListen: "a\"b:2", Contracts: "c: #d", Policies: "é", Data: "010",
 		InsecurePlaintext: true, DrainWait: 1500 * time.Millisecond, DrainTimeout: time.Hour,
+		TLSCert: "c: d", TLSKey: "#k", TLSClientCA: "0x1", Identities: "i.yaml", MaxConnections: 7, MaxInFlight: 8,
+		MaxInFlightBytes: 9, IdentityShare: 10, AdmissionWait: time.Microsecond, MaxConnectionAge: time.Minute,
+		MaxConnectionAgeGrace: time.Second, Reflection: true, AutoMemoryLimit: true,
 	}
 	var printed strings.Builder
 	if err := changed.Print(&printed); err != nil {

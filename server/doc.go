@@ -20,6 +20,12 @@
 //   - One call that costs others: a panic costs the call that it happened in; a message
 //     above [MaxReceiveBytes] is refused before it is in memory; headers, streams and the
 //     age of connections are bounded.
+//   - Anyone: beyond loopback TLS 1.3 with the client's certificate says who calls, a
+//     file says what that identity may, and both are known before a request is read.
+//   - More than there is room for: calls and bytes in flight are bounded in all and for
+//     each identity before anything is read; one above is refused with a time to return.
+//     Who sends slowly, or connects and says nothing, is cut off. Probes are never
+//     refused.
 //   - Work for nobody: a call whose deadline has passed is refused before it is read.
 //   - Replies without a record: where the audit store cannot take the record the call is
 //     UNAVAILABLE and carries nothing of the result (D4).

@@ -165,7 +165,7 @@ func TestDeadlines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := newChain(discard(), f)
+	c, err := newChain(discard(), inPlaintext(t).guard, inPlaintext(t).lanes, f)
 	if err != nil {
 		t.Fatal(err)
 	}

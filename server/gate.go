@@ -8,17 +8,12 @@ import (
 	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
 )
 
-// localCaller is who calls in plaintext: there is no identity, so this is served on
-// loopback only, or with the operator's explicit consent.
-func localCaller() gate.Caller {
-	return gate.Caller{Tenant: "local", Name: "local", Operator: true, MayGrant: true}
-}
-
 // gateService answers GateService. What it does not have is UNIMPLEMENTED.
 type gateService struct {
 	hallmarkv1.UnimplementedGateServiceServer
-	gate   *gate.Gate
-	caller func(context.Context) gate.Caller
+	gate  *gate.Gate
+	who   func(context.Context) *identity
+	guard *guard
 }
 
 // Validate judges one reply of a tool.
@@ -27,7 +22,11 @@ func (s *gateService) Validate(ctx context.Context, req *hallmarkv1.ValidateRequ
 	if err != nil {
 		return nil, err
 	}
-	reply, err := s.gate.Validate(ctx, s.caller(ctx), decisionID(ctx), call)
+	who := s.who(ctx)
+	if err := s.guard.permit(ctx, hallmarkv1.GateService_Validate_FullMethodName, who, s.gate.Set(), call.Request.Tool); err != nil {
+		return nil, err
+	}
+	reply, err := s.gate.Validate(ctx, who.Caller, decisionID(ctx), call)
 	if err != nil {
 		return nil, err
 	}

@@ -297,7 +297,7 @@ func TestValidateWith(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	s := start(t, func(s *setup) { s.deps.Clock = func() time.Time { return now } })
 	for name, raw := range map[string][]byte{"accepted": []byte(accepted), "refused": []byte(`{"tool":1}`), "empty": {}} {
-		here, err := ValidateWith(set, localCaller(), now, call("review_status", raw))
+		here, err := ValidateWith(set, local(1).Caller, now, call("review_status", raw))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -321,7 +321,7 @@ func TestValidateWith(t *testing.T) {
 	} {
 		req := call("review_status", []byte(accepted))
 		edit(req)
-		if _, err := ValidateWith(set, localCaller(), now, req); err == nil || strings.Contains(err.Error(), "FAKE") || !strings.Contains(err.Error(), "request.") {
+		if _, err := ValidateWith(set, local(1).Caller, now, req); err == nil || strings.Contains(err.Error(), "FAKE") || !strings.Contains(err.Error(), "request.") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
@@ -47,6 +48,7 @@ type service struct {
 	contracts hallmarkv1.ContractServiceClient
 	audit     hallmarkv1.AuditServiceClient
 	health    healthv1.HealthClient
+	addr      string
 	ops       string
 	log       *lockedBuffer
 	stop      func()     // begins the end
@@ -59,6 +61,8 @@ type setup struct {
 	deps     Deps
 	registry *validators.Registry
 	caller   gate.Caller
+	creds    credentials.TransportCredentials // of conn
+	app      func(*App)                       // changes the App before it runs; nil: nothing
 }
 
 // start runs a service on free loopback ports with the shipped contracts and a SQLite
@@ -77,8 +81,15 @@ func start(t *testing.T, edits ...func(*setup)) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	app.caller = func(context.Context) gate.Caller { return with.caller }
+	if !with.cfg.tls() { // with it the identity is that of the certificate
+		app.who = func(context.Context) *identity {
+			return &identity{Caller: with.caller, tenants: []string{with.caller.Tenant}}
+		}
+	}
 	s.app = app
+	if with.app != nil {
+		with.app(app)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
 	go func() {
@@ -96,7 +107,8 @@ func start(t *testing.T, edits ...func(*setup)) *service {
 		t.Fatalf("ready line %q", line)
 	}
 	s.ops = "http://" + strings.TrimPrefix(fields[2], "ops=")
-	s.conn, err = grpc.NewClient(strings.TrimPrefix(fields[1], "grpc="), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	s.addr = strings.TrimPrefix(fields[1], "grpc=")
+	s.conn, err = grpc.NewClient(s.addr, grpc.WithTransportCredentials(with.creds))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,9 +143,19 @@ func newSetup(t *testing.T) *setup {
 	cfg.Contracts, cfg.Data = shipped, t.TempDir()
 	cfg.DrainWait, cfg.DrainTimeout = 0, 10*time.Second
 	return &setup{
-		cfg: cfg, registry: registry, caller: localCaller(),
+		cfg: cfg, registry: registry, caller: local(1).Caller, creds: insecure.NewCredentials(),
 		deps: Deps{Loader: gate.NewLoader(registry), OpenStore: openSQLite},
 	}
+}
+
+// inPlaintext returns what stands before the services where there is no TLS.
+func inPlaintext(t *testing.T) access {
+	t.Helper()
+	a, err := newAccess(DefaultConfig(), Deps{Log: discard(), Clock: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
 }
 
 func openSQLite(ctx context.Context, dir string) (audit.Store, error) {

@@ -39,7 +39,7 @@ type health struct {
 	gate    *gate.Gate
 	store   audit.Store
 	reloads func() Reloads
-	keys    func() subsystem
+	others  func() []subsystem
 
 	mu       sync.Mutex
 	draining bool
@@ -47,8 +47,8 @@ type health struct {
 	changed  chan struct{} // closed and replaced whenever a watcher should look again
 }
 
-func newHealth(g *gate.Gate, store audit.Store, reloads func() Reloads, keys func() subsystem) *health {
-	return &health{gate: g, store: store, reloads: reloads, keys: keys, changed: make(chan struct{})}
+func newHealth(g *gate.Gate, store audit.Store, reloads func() Reloads, others func() []subsystem) *health {
+	return &health{gate: g, store: store, reloads: reloads, others: others, changed: make(chan struct{})}
 }
 
 // watchEvery is how often watchers look at the store, which tells nobody by itself.
@@ -71,7 +71,7 @@ func (h *health) subsystems(ctx context.Context) []subsystem {
 	if draining {
 		serving.err = errDraining
 	}
-	return []subsystem{serving, contracts, {name: "audit", err: h.store.Ready(ctx)}, h.keys()}
+	return append([]subsystem{serving, contracts, {name: "audit", err: h.store.Ready(ctx)}}, h.others()...)
 }
 
 // current is the status of the whole. Every service needs the same things.

@@ -30,6 +30,9 @@ type interceptor struct {
 	// around stands around the call, the reading of the request included. It returns
 	// next's error or its own. nil: nothing.
 	around func(ctx context.Context, method string, next func(context.Context) error) error
+	// reading is called before each request message is read, and what it returns after
+	// that with the message's size, or 0 where there is none. nil: nothing.
+	reading func(ctx context.Context) (done func(size int), err error)
 	// received judges each request message before the handler sees it. nil: nothing.
 	received func(m any) error
 }
@@ -40,20 +43,23 @@ type chain []interceptor
 
 // chainOrder says which interceptors there are and in which order. The id comes first,
 // since whatever follows names the call by it; logging sees the status that the caller
-// gets; statuses are made outside recovery, so that panics are errors like others; and
-// no request is read after its deadline.
+// gets; statuses are made outside recovery, so that panics are errors like others; no
+// request is read after its deadline; who calls is known before room is given, and
+// nothing is read without room.
 func chainOrder() []string {
-	return []string{"decision-id", "logging", "status", "recovery", "deadline", "form"}
+	return []string{"decision-id", "logging", "status", "recovery", "deadline", "identity", "admission", "form"}
 }
 
 // newChain builds the chain and checks it.
-func newChain(log *slog.Logger, f *form) (chain, error) {
+func newChain(log *slog.Logger, g *guard, l *lanes, f *form) (chain, error) {
 	c := chain{
 		{name: "decision-id", around: identify},
 		{name: "logging", around: logCalls(log)},
 		{name: "status", around: makeStatus(log)},
 		{name: "recovery", around: recovered},
 		{name: "deadline", around: refuseExpired},
+		{name: "identity", around: g.around},
+		{name: "admission", around: l.around, reading: l.reading},
 		{name: "form", received: f.check},
 	}
 	return c, c.check()
@@ -65,7 +71,7 @@ func (c chain) check() error {
 	names := make([]string, len(c))
 	for i, step := range c {
 		names[i] = step.name
-		if step.around == nil && step.received == nil {
+		if step.around == nil && step.reading == nil && step.received == nil {
 			return fmt.Errorf("server: interceptor %s does nothing", step.name)
 		}
 	}
@@ -87,9 +93,9 @@ func (c chain) run(ctx context.Context, method string, handler func(context.Cont
 }
 
 // receive reads one message by recv and judges it.
-func (c chain) receive(m any, recv func(any) error) error {
+func (c chain) receive(ctx context.Context, m any, recv func(any) error) error {
 	r := &received{into: m}
-	if err := recv(r); err != nil {
+	if err := c.read(ctx, r, recv); err != nil {
 		return err
 	}
 	if r.fault != nil {
@@ -104,6 +110,25 @@ func (c chain) receive(m any, recv func(any) error) error {
 		}
 	}
 	return nil
+}
+
+// read reads one message by recv.
+func (c chain) read(ctx context.Context, r *received, recv func(any) error) error {
+	for _, step := range c {
+		if step.reading == nil {
+			continue
+		}
+		done, err := step.reading(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { done(r.size) }()
+	}
+	err := recv(r)
+	if err != nil && errors.Is(context.Cause(ctx), errSlow) {
+		return errSlow
+	}
+	return err
 }
 
 // registrar registers services so that every method of theirs runs inside the chain.
@@ -132,7 +157,7 @@ func (c chain) unary(method string, handler grpc.MethodHandler) grpc.MethodHandl
 	return func(srv any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
 		var reply any
 		err := c.run(ctx, method, func(ctx context.Context) (err error) {
-			reply, err = handler(srv, ctx, func(m any) error { return c.receive(m, decode) }, nil)
+			reply, err = handler(srv, ctx, func(m any) error { return c.receive(ctx, m, decode) }, nil)
 			return err
 		})
 		if err != nil {
@@ -161,7 +186,9 @@ type guardedStream struct {
 func (s *guardedStream) Context() context.Context { return s.ctx }
 
 // RecvMsg reads the next message and judges it.
-func (s *guardedStream) RecvMsg(m any) error { return s.chain.receive(m, s.ServerStream.RecvMsg) }
+func (s *guardedStream) RecvMsg(m any) error {
+	return s.chain.receive(s.ctx, m, s.ServerStream.RecvMsg)
+}
 
 // unknownMethod stands in logs for methods that no service has: their names are the
 // caller's words.

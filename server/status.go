@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/hallmark-gate/hallmark/audit"
 	"github.com/hallmark-gate/hallmark/gate"
@@ -37,6 +38,8 @@ var errNotOperator = errors.New("server: the caller is not an operator")
 func statusOf(err error) *status.Status {
 	var malformed *formError
 	var badCall *gate.CallError
+	var noRoom *roomError
+	var access accessError
 	switch {
 	case err == nil:
 		return status.New(codes.OK, "")
@@ -54,6 +57,16 @@ func statusOf(err error) *status.Status {
 		return status.New(codes.NotFound, "no contract that serves has this tool and version")
 	case errors.Is(err, errNotOperator):
 		return status.New(codes.PermissionDenied, "only operators read the audit record")
+	case errors.As(err, &access):
+		return accessStatus(access)
+	case errors.As(err, &noRoom):
+		return exhausted(noRoom)
+	case errors.Is(err, errSlow):
+		return status.New(codes.DeadlineExceeded, "the request did not arrive in time")
+	case errors.Is(err, errBehind):
+		return status.New(codes.ResourceExhausted, "the watcher reads too slowly; watch again after the last decision id that it saw")
+	case errors.Is(err, errWatchers):
+		return status.New(codes.ResourceExhausted, "there are too many watchers")
 	case errors.Is(err, audit.ErrFull):
 		return status.New(codes.Unavailable, "the audit store has no room now")
 	case errors.Is(err, audit.ErrUnavailable):
@@ -68,6 +81,25 @@ func statusOf(err error) *status.Status {
 		return status.New(codes.Canceled, "the call was cancelled")
 	}
 	return librarysStatus(err)
+}
+
+// accessStatus makes the status of a caller that may not.
+func accessStatus(e accessError) *status.Status {
+	if e.unauthenticated() {
+		return status.New(codes.Unauthenticated, e.Error())
+	}
+	return status.New(codes.PermissionDenied, e.Error())
+}
+
+// exhausted makes the status of a call that there was no room for, with the time after
+// which it is worth to ask again.
+func exhausted(e *roomError) *status.Status {
+	st := status.New(codes.ResourceExhausted, e.Error())
+	with, err := st.WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(e.retryAfter)})
+	if err != nil {
+		return st
+	}
+	return with
 }
 
 // librarysStatus lets the statuses pass that grpc and the generated code make

@@ -1,9 +1,12 @@
 package server
 
 import (
+	"runtime"
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
 
@@ -27,8 +30,8 @@ const (
 	maxHeaderBytes = 16 << 10 // metadata of one call
 	connectTimeout = 10 * time.Second
 	idleFor        = 15 * time.Minute
-	maxAge         = 3 * time.Minute // ±10 % by grpc, so that callers do not return together
-	ageGrace       = 30 * time.Second
+	streamWindow   = 64 << 10 // bytes of one call that arrive before anything asks for them
+	connWindow     = 1 << 20
 	pingEvery      = time.Minute
 	pingTimeout    = 20 * time.Second
 	minPing        = 10 * time.Second // a client that pings more often is sent away
@@ -43,8 +46,14 @@ type services struct {
 }
 
 // newTransport returns a grpc server with every service registered inside the chain.
-func newTransport(c chain, of services) *grpc.Server {
+// creds nil is plaintext. The error says that nobody has said who may call a method.
+func newTransport(c chain, of services, cfg Config, creds credentials.TransportCredentials) (*grpc.Server, error) {
+	if creds == nil {
+		creds = insecure.NewCredentials()
+	}
 	s := grpc.NewServer(
+		grpc.Creds(creds),
+		grpc.InTapHandle(cuttable),
 		grpc.ForceServerCodecV2(newWireCodec()),
 		grpc.MaxRecvMsgSize(MaxReceiveBytes),
 		grpc.MaxSendMsgSize(MaxSendBytes),
@@ -52,10 +61,15 @@ func newTransport(c chain, of services) *grpc.Server {
 		grpc.MaxHeaderListSize(maxHeaderBytes),
 		grpc.ConnectionTimeout(connectTimeout),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
-			MaxConnectionIdle: idleFor, MaxConnectionAge: maxAge, MaxConnectionAgeGrace: ageGrace,
+			MaxConnectionIdle: idleFor, MaxConnectionAge: cfg.MaxConnectionAge, MaxConnectionAgeGrace: cfg.MaxConnectionAgeGrace,
 			Time: pingEvery, Timeout: pingTimeout,
 		}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPing, PermitWithoutStream: true}),
+		// By themselves windows grow to 16 MiB for each call, read or not.
+		grpc.StaticStreamWindowSize(streamWindow),
+		grpc.StaticConnWindowSize(connWindow),
+		grpc.SharedWriteBuffer(true),
+		grpc.NumStreamWorkers(uint32(runtime.GOMAXPROCS(0))), //nolint:gosec // small
 		grpc.UnknownServiceHandler(c.stream(unknownMethod, refuseUnknownMethod)),
 	)
 	r := registrar{s, c}
@@ -63,6 +77,8 @@ func newTransport(c chain, of services) *grpc.Server {
 	hallmarkv1.RegisterContractServiceServer(r, of.contracts)
 	hallmarkv1.RegisterAuditServiceServer(r, of.audit)
 	healthv1.RegisterHealthServer(r, of.health)
-	reflection.Register(r)
-	return s
+	if cfg.Reflection {
+		reflection.Register(r)
+	}
+	return s, checkRights(s.GetServiceInfo(), methodRights())
 }

@@ -46,7 +46,7 @@ func (o output) check() error {
 }
 
 func newAuditShow() *cobra.Command {
-	var addr string
+	var at remote
 	var out output
 	cmd := &cobra.Command{
 		Use:   "show DECISION_ID",
@@ -60,7 +60,7 @@ told. The record never holds a value of the reply.`,
 			if err := out.check(); err != nil {
 				return err
 			}
-			conn, err := dial(addr)
+			conn, err := at.dial()
 			if err != nil {
 				return err
 			}
@@ -73,7 +73,7 @@ told. The record never holds a value of the reply.`,
 				return errNo
 			}
 			if err != nil {
-				return callFailed(addr, err)
+				return callFailed(at.addr, err)
 			}
 			if out == "json" {
 				return printJSON(cmd.OutOrStdout(), reply.GetEvent())
@@ -82,7 +82,7 @@ told. The record never holds a value of the reply.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&addr, "addr", defaultAddr, "host:port of the service")
+	at.register(cmd, defaultAddr, "host:port of the service")
 	out.register(cmd)
 	return cmd
 }
@@ -180,7 +180,7 @@ func newAuditList() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.list(cmd) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.addr, "addr", defaultAddr, "host:port of the service")
+	f.at.register(cmd, defaultAddr, "host:port of the service")
 	flags.StringVar(&f.tool, "tool", "", "only this tool")
 	flags.StringVar(&f.request, "request", "", "only this request id")
 	flags.StringVar(&f.session, "session", "", "only this session id")
@@ -196,9 +196,10 @@ func newAuditList() *cobra.Command {
 
 // listFlags are the flags of audit list.
 type listFlags struct {
-	addr, tool, request, session, rpc, failure, reason, since, until string
-	limit                                                            int
-	output                                                           output
+	at                                                         remote
+	tool, request, session, rpc, failure, reason, since, until string
+	limit                                                      int
+	output                                                     output
 }
 
 const maxPage = 500
@@ -208,7 +209,7 @@ func (f *listFlags) list(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	conn, err := dial(f.addr)
+	conn, err := f.at.dial()
 	if err != nil {
 		return err
 	}
@@ -227,7 +228,7 @@ func (f *listFlags) list(cmd *cobra.Command) error {
 		})
 		cancel()
 		if err != nil {
-			return callFailed(f.addr, err)
+			return callFailed(f.at.addr, err)
 		}
 		for _, e := range page.GetEvents() {
 			left--

@@ -13,7 +13,8 @@ import (
 )
 
 func newContracts() *cobra.Command {
-	var addr, dir string
+	var at remote
+	var dir string
 	var out output
 	cmd := &cobra.Command{
 		Use:   "contracts",
@@ -35,7 +36,7 @@ Exit codes: 0 listed, 2 no answer, or contracts that are refused.`,
 			if cmd.Flags().Changed("addr") && dir != "" {
 				return fmt.Errorf("--addr and --contracts exclude each other: one asks a service, the other reads a directory")
 			}
-			list, err := listContracts(cmd.Context(), addr, dir)
+			list, err := listContracts(cmd.Context(), at, dir)
 			if err != nil {
 				return err
 			}
@@ -45,14 +46,17 @@ Exit codes: 0 listed, 2 no answer, or contracts that are refused.`,
 			return printContracts(cmd.OutOrStdout(), list)
 		},
 	}
-	cmd.Flags().StringVar(&addr, "addr", defaultAddr, "host:port of the service")
+	at.register(cmd, defaultAddr, "host:port of the service")
 	cmd.Flags().StringVar(&dir, "contracts", "", "contracts directory to read in place of asking a service")
 	out.register(cmd)
 	return cmd
 }
 
 // listContracts reads a directory where one is named, else asks the service.
-func listContracts(ctx context.Context, addr, dir string) (*hallmarkv1.ListContractsResponse, error) {
+func listContracts(ctx context.Context, at remote, dir string) (*hallmarkv1.ListContractsResponse, error) {
+	if dir != "" && at.secured() {
+		return nil, errNoRemote
+	}
 	if dir != "" {
 		set, err := loadSet(dir)
 		if err != nil {
@@ -60,7 +64,7 @@ func listContracts(ctx context.Context, addr, dir string) (*hallmarkv1.ListContr
 		}
 		return server.ListOf(set), nil
 	}
-	conn, err := dial(addr)
+	conn, err := at.dial()
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +73,7 @@ func listContracts(ctx context.Context, addr, dir string) (*hallmarkv1.ListContr
 	defer cancel()
 	list, err := hallmarkv1.NewContractServiceClient(conn).ListContracts(ctx, &hallmarkv1.ListContractsRequest{})
 	if err != nil {
-		return nil, callFailed(addr, err)
+		return nil, callFailed(at.addr, err)
 	}
 	return list, nil
 }

@@ -8,17 +8,19 @@ import (
 )
 
 func newHealthcheck() *cobra.Command {
-	var addr, service string
+	var at remote
+	var service string
 	cmd := &cobra.Command{
 		Use:   "healthcheck",
 		Short: "Ask a running service whether it serves",
 		Long: `Asks grpc.health.v1 at the address. For containers and scripts.
 
 Exit codes: 0 serving, 1 not serving, 2 no answer.`,
-		Example: "  hallmark healthcheck --addr 127.0.0.1:7443",
-		Args:    noArgs,
+		Example: `  hallmark healthcheck --addr 127.0.0.1:7443
+  hallmark healthcheck --addr gate.example.test:7443 --ca ca.pem --cert probe.pem --key probe.key`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			conn, err := dial(addr)
+			conn, err := at.dial()
 			if err != nil {
 				return err
 			}
@@ -27,7 +29,7 @@ Exit codes: 0 serving, 1 not serving, 2 no answer.`,
 			defer cancel()
 			reply, err := healthv1.NewHealthClient(conn).Check(ctx, &healthv1.HealthCheckRequest{Service: service})
 			if err != nil {
-				return callFailed(addr, err)
+				return callFailed(at.addr, err)
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), reply.GetStatus())
 			if reply.GetStatus() != healthv1.HealthCheckResponse_SERVING {
@@ -36,7 +38,7 @@ Exit codes: 0 serving, 1 not serving, 2 no answer.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&addr, "addr", defaultAddr, "host:port of the service")
+	at.register(cmd, defaultAddr, "host:port of the service")
 	cmd.Flags().StringVar(&service, "service", "", "one gRPC service, such as hallmark.v1.GateService; empty: the whole")
 	return cmd
 }

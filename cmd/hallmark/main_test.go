@@ -33,7 +33,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "serves": serves, "until": until,
+			"exits": exits, "serves": serves, "until": until, "certificates": certificates,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("CONTRACTS", contracts)

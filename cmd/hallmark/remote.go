@@ -2,10 +2,16 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
 	"fmt"
+	"os"
 	"time"
 
+	"github.com/spf13/cobra"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 )
@@ -17,15 +23,74 @@ const (
 	maxReply = 8 << 20
 )
 
-// dial connects to a service. A connection is only made by the first call.
-func dial(addr string) (*grpc.ClientConn, error) {
-	conn, err := grpc.NewClient(addr,
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
+// remote is the service that a command asks, and how it is reached.
+type remote struct{ addr, ca, cert, key, serverName string }
+
+// register adds the flags. addr is the address where none is given.
+func (r *remote) register(cmd *cobra.Command, addr, usage string) {
+	flags := cmd.Flags()
+	flags.StringVar(&r.addr, "addr", addr, usage)
+	flags.StringVar(&r.ca, "ca", "", "PEM file of the authorities whose services are trusted; with any of these flags the call goes by TLS")
+	flags.StringVar(&r.cert, "cert", "", "PEM file of the own certificate, which the service knows the caller by")
+	flags.StringVar(&r.key, "key", "", "PEM file of its key")
+	flags.StringVar(&r.serverName, "server-name", "", "name in the service's certificate; empty: the host of --addr")
+}
+
+// dial connects to the service. A connection is only made by the first call. The error
+// says which flag cannot be used, and how to cure it.
+func (r *remote) dial() (*grpc.ClientConn, error) {
+	creds := insecure.NewCredentials()
+	if r.secured() {
+		config, err := r.tls()
+		if err != nil {
+			return nil, err
+		}
+		creds = credentials.NewTLS(config)
+	}
+	conn, err := grpc.NewClient(r.addr,
+		grpc.WithTransportCredentials(creds),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxReply)))
 	if err != nil {
-		return nil, fmt.Errorf("%s is no address; give host:port", printable(addr))
+		return nil, fmt.Errorf("%s is no address; give host:port", printable(r.addr))
 	}
 	return conn, nil
+}
+
+// secured reports whether any flag asks for TLS.
+func (r *remote) secured() bool {
+	return r.ca != "" || r.cert != "" || r.key != "" || r.serverName != ""
+}
+
+// errNoRemote says that flags of TLS were given where no service is asked.
+var errNoRemote = errors.New("--ca, --cert, --key and --server-name are for a service; name it with --addr, or leave them out")
+
+// tls reads the files of the flags.
+func (r *remote) tls() (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS13, ServerName: r.serverName}
+	if r.ca != "" {
+		bundle, err := os.ReadFile(r.ca)
+		if err != nil {
+			return nil, fmt.Errorf("--ca: %s", printable(err.Error()))
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(bundle) {
+			return nil, fmt.Errorf("--ca: %s holds no certificate; give a PEM file", printable(r.ca))
+		}
+	}
+	if (r.cert == "") != (r.key == "") {
+		return nil, errors.New("--cert and --key belong together; give both, or none")
+	}
+	if r.cert == "" {
+		return config, nil
+	}
+	own, err := tls.LoadX509KeyPair(r.cert, r.key)
+	if err != nil {
+		return nil, fmt.Errorf("--cert, --key: %s", printable(err.Error()))
+	}
+	// The service hears of this certificate even where it is not of its authorities:
+	// then it is refused with a reason, not taken for none.
+	config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &own, nil }
+	return config, nil
 }
 
 // call bounds one call in time.

@@ -18,7 +18,8 @@ import (
 
 // validateFlags are the flags of validate.
 type validateFlags struct {
-	tool, file, addr, contracts   string
+	tool, file, contracts         string
+	at                            remote
 	version                       uint32
 	requestID, sessionID, args    string
 	source, mediaType             string
@@ -48,7 +49,7 @@ Exit codes: 0 accepted, 1 refused, 2 no answer.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.tool, "tool", "", "name of the tool")
 	flags.StringVar(&f.file, "file", "", "file with exactly the bytes received, - for standard input")
-	flags.StringVar(&f.addr, "addr", "", "host:port of a service; empty: judge in this process")
+	f.at.register(cmd, "", "host:port of a service; empty: judge in this process")
 	flags.StringVar(&f.contracts, "contracts", "contracts", "contracts directory, in this process")
 	flags.Uint32Var(&f.version, "contract-version", 0, "version of the contract; 0: the current one")
 	flags.StringVar(&f.requestID, "request-id", "", "id of the outstanding request; empty: a fresh one")
@@ -72,8 +73,11 @@ func (f *validateFlags) run(cmd *cobra.Command) error {
 	}
 	ctx, cancel := call(cmd.Context())
 	defer cancel()
+	if f.at.addr == "" && f.at.secured() {
+		return errNoRemote
+	}
 	judge := f.judgeHere
-	if f.addr != "" {
+	if f.at.addr != "" {
 		judge = f.judgeThere
 	}
 	reply, err := judge(ctx, request)
@@ -93,14 +97,14 @@ func (f *validateFlags) run(cmd *cobra.Command) error {
 
 // judgeThere asks a service.
 func (f *validateFlags) judgeThere(ctx context.Context, request *hallmarkv1.ValidateRequest) (*hallmarkv1.ValidateResponse, error) {
-	conn, err := dial(f.addr)
+	conn, err := f.at.dial()
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
 	reply, err := hallmarkv1.NewGateServiceClient(conn).Validate(ctx, request)
 	if err != nil {
-		return nil, callFailed(f.addr, err)
+		return nil, callFailed(f.at.addr, err)
 	}
 	return reply, nil
 }
@@ -119,7 +123,7 @@ func (f *validateFlags) judgeHere(_ context.Context, request *hallmarkv1.Validat
 	if err != nil {
 		return nil, err
 	}
-	return server.ValidateWith(set, gate.Caller{Tenant: "local", Name: "local", Operator: true}, now, request)
+	return server.ValidateWith(set, gate.Caller{Tenant: "local", Name: "local", Operator: true, MayGrant: true}, now, request)
 }
 
 // request makes the message from the flags.

@@ -1,0 +1,80 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+)
+
+// listen binds an address. Unless anywhere is allowed, what was bound must be loopback:
+// a name may mean another address than it says.
+func listen(ctx context.Context, addr string, anywhere bool) (net.Listener, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	if !anywhere && !onLoopback(l.Addr()) {
+		return nil, errors.Join(fmt.Errorf("%s is not loopback", l.Addr()), l.Close())
+	}
+	return l, nil
+}
+
+// onLoopback reports whether a bound address is reachable from this machine only.
+func onLoopback(a net.Addr) bool {
+	tcp, ok := a.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}
+
+// mayServeKeys reports whether what is bound at a may publish keys: whoever can change
+// them on their way makes permits that executors take for ours.
+func mayServeKeys(a net.Addr, withTLS bool) bool { return withTLS || onLoopback(a) }
+
+// closed closes a listener that its server may have closed before.
+func closed(l net.Listener) error {
+	if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) && !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// boundedListener closes connections beyond a number at once. To let them wait instead
+// would keep a caller from another replica that has room.
+type boundedListener struct {
+	net.Listener
+	most    int64
+	open    atomic.Int64
+	refused atomic.Uint64
+}
+
+// Accept implements [net.Listener].
+func (l *boundedListener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if l.open.Add(1) <= l.most {
+			return &boundedConn{Conn: conn, left: sync.OnceFunc(func() { l.open.Add(-1) })}, nil
+		}
+		l.open.Add(-1)
+		l.refused.Add(1)
+		_ = conn.Close() // nobody waits for it
+	}
+}
+
+// boundedConn gives its place back when it is closed.
+type boundedConn struct {
+	net.Conn
+	left func()
+}
+
+// Close implements [net.Conn].
+func (c *boundedConn) Close() error {
+	defer c.left()
+	return c.Conn.Close()
+}
