@@ -61,7 +61,6 @@ func Redact(original []byte, kinds []Kind) (redacted []byte, counts map[Kind]int
 		return original, counts
 	}
 	s := scan{view: look(original)}
-	s.earlier()
 	if slices.Contains(kinds, Email) {
 		s.emails()
 	}
@@ -103,8 +102,9 @@ func (h Header) Redact(original []byte, kinds []Kind) (_ Header, redacted []byte
 }
 
 // scan looks for data in a view. What was found is hidden from what looks next, so that
-// finds do not overlap; no rule finds more in a view because something is hidden, which
-// is why redacting twice is redacting once.
+// finds do not overlap. It looks like the brackets of its placeholder, which no data has,
+// and every rule takes letters and digits as far as they go: that is why a second
+// redaction, which sees the placeholders, sees nothing new.
 type scan struct {
 	view
 	finds []find
@@ -116,6 +116,9 @@ type find struct {
 	kind       Kind
 }
 
+// hidden is the symbol of what was found.
+const hidden = '['
+
 func (s *scan) found(start, end int, kind Kind) {
 	s.finds = append(s.finds, find{start, end, kind})
 	s.mark(start, end, hidden)
@@ -124,20 +127,6 @@ func (s *scan) found(start, end int, kind Kind) {
 func (s *scan) mark(start, end int, with byte) {
 	for i := start; i < end; i++ {
 		s.sym[i] = with
-	}
-}
-
-// earlier hides what an earlier redaction left.
-func (s *scan) earlier() {
-	for i, c := range s.sym {
-		if c != '[' {
-			continue
-		}
-		for _, k := range Kinds() {
-			if p := k.placeholder(); s.begins(i, p) {
-				s.mark(i, i+len(p), hidden)
-			}
-		}
 	}
 }
 

@@ -94,6 +94,7 @@ var emailRows = []row{
 	{"two at", `a@b.test@c.test`, `[redacted-email]@c.test`},
 	{"a handle", `@example.test and a@host`, `@example.test and a@host`},
 	{"a package and its version", `left@1.2.3`, `left@1.2.3`},
+	{"redacted before, in part", `[redacted-email]a@b.test[redacted-token]`, `[redacted-email][redacted-email][redacted-token]`},
 	{"redacted before", `[redacted-email] [redacted-phone]`, `[redacted-email] [redacted-phone]`},
 	{"a half escape", `a\u004example.test \`, `a\u004example.test \`},
 	{"a half reference", `a&#64 b&#; c&#x; d&#12345678;`, `a&#64 b&#; c&#x; d&#12345678;`},
@@ -123,6 +124,7 @@ var phoneRows = []row{
 	{"dates and times", `{"at":"2026-01-15T12:00:00.123456789Z","d":"2026-01-15 12:00:00","e":"2026/01/15"}`, `{"at":"2026-01-15T12:00:00.123456789Z","d":"2026-01-15 12:00:00","e":"2026/01/15"}`},
 	{"no date", `2026-13-15`, `[redacted-phone]`},
 	{"fractions", `3.14159265, 0.123456789 {"v":1234567.5}`, `3.14159265, 0.123456789 {"v":1234567.5}`},
+	{"a fraction that is none", `0170.1234567`, `[redacted-phone]`},
 	{"IPv4", `192.168.100.200`, `192.168.100.200`},
 	{"short numbers", `1234 56, 12345678`, `1234 56, 12345678`},
 	{"in words", `a1234567890 1234567890b run_1234567890`, `a1234567890 1234567890b run_1234567890`},
@@ -159,6 +161,8 @@ var tokenRows = []row{
 	{"UUID", `{"request_id":"` + id + `"}`, `{"request_id":"` + id + `"}`},
 	{"path with a UUID", `/projects/` + id + `/runs/17`, `/projects/` + id + `/runs/17`},
 	{"no UUID", `x` + id, `[redacted-token]`},
+	{"in a word", `X` + aws, `X` + aws},
+	{"a short mixture", `a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d`, `a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d`},
 	{"short", `ghp_x eyJ.x AKIA sk-`, `ghp_x eyJ.x AKIA sk-`},
 }
 
@@ -169,6 +173,7 @@ func TestRedactAll(t *testing.T) {
 		{"one of each", `a@example.test, +491701234567, ` + github, `[redacted-email], [redacted-phone], [redacted-token]`},
 		{"an address that looks like a key", github + `@example.test`, `[redacted-email]`},
 		{"bearer of an address", `Bearer a@example.test`, `Bearer [redacted-email]`},
+		{"a number behind padding", random + `==01701234567`, `[redacted-token][redacted-phone]`},
 		{"neighbours", `a@b.test'c@d.test`, `[redacted-email]'[redacted-email]`},
 	})
 	in := []byte(`a@example.test b@example.test 0170 1234567 ` + github)

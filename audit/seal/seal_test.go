@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
@@ -121,6 +122,33 @@ func text(t *testing.T, v any) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// The format is a promise to files that lie on disks: this is what age opens.
+func TestFormat(t *testing.T) {
+	p := newPair(t)
+	h := seal.Header{
+		DecisionID: "d", At: at, Tool: "t", Request: seal.Request{Tool: "t", RequestID: "r", ArgumentsJSON: `{"a":"<&>"}`},
+		Upstream: seal.Upstream{Status: seal.Status{Kind: seal.StatusExit, Code: -1}, RetryAfter: time.Second},
+	}
+	sealed, err := recipients(t, p).Seal(h, []byte("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := age.ParseIdentities(strings.NewReader(p.identity))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := age.Decrypt(bytes.NewReader(sealed), key...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"format":"hallmark-original/1","decision_id":"d","at":"2026-01-15T11:00:00.123456789Z","tool":"t",` +
+		`"request":{"tool":"t","request_id":"r","arguments_json":"{\"a\":\"<&>\"}"},"upstream":{"status":{"kind":"exit","code":-1},` +
+		`"retry_after_ns":1000000000},"original_bytes":2,"bytes":2}` + "\n{}"
+	if got, err := io.ReadAll(r); err != nil || string(got) != want {
+		t.Errorf("%v\n%s\n%s", err, got, want)
+	}
 }
 
 // Every field of the header comes back, those of tomorrow too: each is set to something

@@ -207,10 +207,10 @@ func (s *scan) webToken(i int) (end, next int) {
 func (s *scan) setUUIDsApart() {
 	const form = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 	for i := 0; i+len(form) <= len(s.sym); i++ {
-		if digit(s.sym[i]) < 0 || (i > 0 && inWord(s.sym[i-1]) && s.sym[i-1] != hidden) {
+		if digit(s.sym[i]) < 0 || (i > 0 && inWord(s.sym[i-1])) {
 			continue
 		}
-		if after := i + len(form); after < len(s.sym) && inWord(s.sym[after]) && s.sym[after] != hidden {
+		if after := i + len(form); after < len(s.sym) && inWord(s.sym[after]) {
 			continue
 		}
 		fits := true

@@ -5,8 +5,7 @@ import "unicode/utf8"
 // Symbols that stand for more than one character. The others are ASCII.
 const (
 	letter = 0x80 // a letter beyond ASCII that may stand in a name
-	hidden = 0x81 // redacted, now or earlier
-	uuid   = 0x82 // a part of a UUID
+	uuid   = 0x81 // a part of a UUID
 	other  = 0xFF
 )
 
@@ -181,5 +180,4 @@ func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
 func isAlpha(c byte) bool { return isUpper(c) || isLower(c) || c == letter }
 
 // inWord reports whether a symbol continues a word, so that nothing begins behind it.
-// What was redacted does: the word that it was is not there to be looked at.
-func inWord(c byte) bool { return isAlpha(c) || isDigit(c) || c == '_' || c == hidden || c == uuid }
+func inWord(c byte) bool { return isAlpha(c) || isDigit(c) || c == '_' || c == uuid }
