@@ -1,0 +1,101 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hallmark-gate/hallmark/audit"
+)
+
+// Recall implements [audit.Store].
+func (s *Store) Recall(ctx context.Context, request audit.Key, now time.Time) ([]byte, error) {
+	var memo []byte
+	err := s.read.QueryRow(ctx, `SELECT memo FROM requests WHERE key = $1 AND until > $2`, raw(request), nanos(now)).Scan(&memo)
+	return memo, s.oneError(ctx, "recall", err)
+}
+
+// Original implements [audit.Store].
+func (s *Store) Original(ctx context.Context, scope audit.Scope, decisionID string, now time.Time) (audit.Original, error) {
+	if _, err := s.find(ctx, "original", scope, decisionID); err != nil {
+		return audit.Original{}, err
+	}
+	var o audit.Original
+	var until int64
+	err := s.read.QueryRow(ctx, `SELECT sealed, keep_until FROM originals WHERE decision_id = $1 AND keep_until > $2`,
+		decisionID, nanos(now)).Scan(&o.Sealed, &until)
+	o.KeepUntil = time.Unix(0, until).UTC()
+	if err != nil {
+		return audit.Original{}, s.oneError(ctx, "original", err)
+	}
+	return o, nil
+}
+
+// oneError gives an error its cause where one row was asked for.
+func (s *Store) oneError(ctx context.Context, what string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, pgx.ErrNoRows):
+		return fmt.Errorf("audit/postgres: %s: %w", what, audit.ErrNotFound)
+	default:
+		return s.readError(ctx, what, err)
+	}
+}
+
+// Latest implements [audit.Store].
+func (s *Store) Latest(ctx context.Context, j audit.Judged) (audit.Record, error) {
+	// What a record would hold of these is what was stored of them.
+	r := audit.Record{Tenant: j.Tenant, SessionID: j.SessionID, Tool: j.Tool, ArgumentsDigest: j.ArgumentsDigest}
+	r.Sanitize()
+	if r.SessionID == "" && ctx.Err() == nil && !s.isClosed() {
+		return audit.Record{}, fmt.Errorf("audit/postgres: latest: %w", audit.ErrNotFound)
+	}
+	q := query{order: `at DESC, decision_id DESC`}
+	q.and(`rpc = 'validate' AND session_id <> ''`)
+	q.and(`session_id = ` + q.arg(r.SessionID) + ` AND tool = ` + q.arg(r.Tool) +
+		` AND arguments_digest = ` + q.arg(r.ArgumentsDigest) + ` AND tenant = ` + q.arg(r.Tenant))
+	var found row
+	if err := s.read.QueryRow(ctx, q.sql(1), q.args...).Scan(found.scan()...); err != nil {
+		return audit.Record{}, s.oneError(ctx, "latest", err)
+	}
+	return found.decode()
+}
+
+// deliveredSQL steps from each tool to the next along its index: the cost is that of what
+// it finds, however often a tool was delivered.
+const deliveredSQL = `WITH RECURSIVE found AS (
+	(SELECT tool, delivered FROM events
+	WHERE session_id = $1 AND tenant = $2 AND delivered <> '' AND session_id <> ''
+	ORDER BY tool, delivered LIMIT 1)
+	UNION ALL
+	SELECT later.* FROM found, LATERAL (
+		SELECT e.tool, e.delivered FROM events e
+		WHERE e.session_id = $1 AND e.tenant = $2 AND e.delivered <> '' AND e.session_id <> ''
+			AND (e.tool, e.delivered) > (found.tool, found.delivered)
+		ORDER BY e.tool, e.delivered LIMIT 1) later
+) SELECT tool, delivered FROM found LIMIT $3`
+
+// Delivered implements [audit.Store].
+func (s *Store) Delivered(ctx context.Context, tenant, sessionID string) ([]audit.Delivery, error) {
+	r := audit.Record{Tenant: tenant, SessionID: sessionID}
+	r.Sanitize()
+	if r.SessionID == "" && ctx.Err() == nil && !s.isClosed() {
+		return nil, nil
+	}
+	// An error of Query comes again from the rows.
+	rows, _ := s.read.Query(ctx, deliveredSQL, r.SessionID, r.Tenant, audit.MaxDeliveries+1) //nolint:errcheck // see above
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[audit.Delivery])
+	switch {
+	case err != nil:
+		return nil, s.readError(ctx, "delivered", err)
+	case len(found) > audit.MaxDeliveries:
+		return nil, fmt.Errorf("audit/postgres: delivered: %w: the session has more than %d", audit.ErrUnavailable, audit.MaxDeliveries)
+	case len(found) == 0:
+		return nil, nil
+	}
+	return found, nil
+}
