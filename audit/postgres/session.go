@@ -14,6 +14,9 @@ import (
 // Recall implements [audit.Store].
 func (s *Store) Recall(ctx context.Context, request audit.Key, now time.Time) ([]byte, error) {
 	var memo []byte
+	if !valid(request) && ctx.Err() == nil && !s.isClosed() {
+		return nil, fmt.Errorf("audit/postgres: recall: %w", audit.ErrNotFound)
+	}
 	err := s.read.QueryRow(ctx, `SELECT memo FROM requests WHERE key = $1 AND until > $2`, raw(request), nanos(now)).Scan(&memo)
 	return memo, s.oneError(ctx, "recall", err)
 }
@@ -69,12 +72,12 @@ func (s *Store) Latest(ctx context.Context, j audit.Judged) (audit.Record, error
 // it finds, however often a tool was delivered.
 const deliveredSQL = `WITH RECURSIVE found AS (
 	(SELECT tool, delivered FROM events
-	WHERE session_id = $1 AND tenant = $2 AND delivered <> '' AND session_id <> ''
+	WHERE rpc = 'validate' AND session_id = $1 AND tenant = $2 AND delivered <> '' AND session_id <> ''
 	ORDER BY tool, delivered LIMIT 1)
 	UNION ALL
 	SELECT later.* FROM found, LATERAL (
 		SELECT e.tool, e.delivered FROM events e
-		WHERE e.session_id = $1 AND e.tenant = $2 AND e.delivered <> '' AND e.session_id <> ''
+		WHERE e.rpc = 'validate' AND e.session_id = $1 AND e.tenant = $2 AND e.delivered <> '' AND e.session_id <> ''
 			AND (e.tool, e.delivered) > (found.tool, found.delivered)
 		ORDER BY e.tool, e.delivered LIMIT 1) later
 ) SELECT tool, delivered FROM found LIMIT $3`

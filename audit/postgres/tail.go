@@ -1,7 +1,9 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
@@ -14,14 +16,14 @@ import (
 	"github.com/hallmark-gate/hallmark/audit"
 )
 
-// place of the tail: everything after a row, in the order of writing. In the past of a
-// mark that was taken for "now", transactions that ran then are not; what else was before
-// it is.
+// mark is a place in the order of writing, after a row of that transaction and number.
 type mark struct {
 	xid uint64
 	seq int64
-	// next is the first transaction that had not begun; those from xid to it count only
-	// if they are among open, ascending. 0 where all count.
+	// A mark for what is durable now is more than a place: transactions that run then are
+	// after it, and those beside them that have ended are before it. next is the first
+	// transaction that had not begun; of those before it only the ones in open, ascending,
+	// are after the mark. 0 where all after the place are.
 	next uint64
 	open []uint64
 }
@@ -29,6 +31,7 @@ type mark struct {
 const (
 	markVersion = 1
 	markHead    = 1 + 8 + 8 + 8
+	markSum     = 4
 	maxMarkSize = audit.MaxPageToken * 3 / 4
 )
 
@@ -43,7 +46,14 @@ func (m mark) token() (string, bool) {
 		buf = binary.AppendUvarint(buf, xid-max(last, m.xid))
 		last = xid
 	}
+	buf = append(buf, checksum(buf)...)
 	return base64.RawURLEncoding.EncodeToString(buf), len(buf) <= maxMarkSize
+}
+
+// checksum tells a mistaken reader of what is no mark; it protects nothing.
+func checksum(head []byte) []byte {
+	sum := sha256.Sum256(head)
+	return sum[:markSum]
 }
 
 // parseMark reads what token wrote.
@@ -53,7 +63,11 @@ func parseMark(token string) (mark, error) {
 		return mark{}, bad
 	}
 	buf, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	if err != nil || len(buf) < markHead || buf[0] != markVersion {
+	if err != nil || len(buf) < markHead+markSum || buf[0] != markVersion {
+		return mark{}, bad
+	}
+	buf, sum := buf[:len(buf)-markSum], buf[len(buf)-markSum:]
+	if !bytes.Equal(sum, checksum(buf)) {
 		return mark{}, bad
 	}
 	m := mark{
@@ -246,11 +260,11 @@ func (s *Store) soon(ctx context.Context, m mark) (bool, error) {
 	next, xid := q.arg(max(m.next, m.xid)), q.arg(m.xid)
 	err := s.read.QueryRow(ctx, `SELECT EXISTS (SELECT FROM events WHERE xid >= pg_snapshot_xmin(pg_current_snapshot()) AND xid >= `+next+`::xid8
 		AND (xid, seq) > (`+xid+`::xid8, `+q.arg(m.seq)+`::bigint)),
-		`+xid+`::xid8 >= pg_snapshot_xmax(pg_current_snapshot())`, q.args...).Scan(&waiting, &future)
+		`+next+`::xid8 > pg_snapshot_xmax(pg_current_snapshot())`, q.args...).Scan(&waiting, &future)
 	switch {
 	case err != nil:
 		return false, s.readError(ctx, "tail", err)
-	case future && m.seq != 0:
+	case future:
 		return false, fmt.Errorf("audit/postgres: tail: %w: it is of another server", audit.ErrBadPageToken)
 	}
 	return waiting, nil

@@ -3,6 +3,7 @@ package postgres
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"maps"
 	"slices"
@@ -238,7 +239,13 @@ func sorted[V any](m map[audit.Key]V) [][]byte {
 	return out
 }
 
-// raw is a key as the tables hold it. Check has seen to its form.
+// valid reports whether a key has the form of one; entries were checked before.
+func valid(key audit.Key) bool {
+	b, err := hex.DecodeString(string(key))
+	return err == nil && len(b) == sha256.Size && hex.EncodeToString(b) == string(key)
+}
+
+// raw is a valid key as the tables hold it.
 func raw(key audit.Key) []byte {
 	b, _ := hex.DecodeString(string(key))
 	return b

@@ -31,7 +31,7 @@ CREATE INDEX events_reason       ON events (reason, at)       WHERE reason <> ''
 CREATE INDEX events_latest       ON events (session_id, tool, arguments_digest, at)
 	WHERE rpc = 'validate' AND session_id <> '';
 CREATE INDEX events_delivered    ON events (session_id, tenant, tool, delivered)
-	WHERE delivered <> '' AND session_id <> '';
+	WHERE rpc = 'validate' AND delivered <> '' AND session_id <> '';
 
 -- Sealed bytes do not shrink: no time is spent on trying.
 CREATE TABLE originals (
