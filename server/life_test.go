@@ -25,10 +25,10 @@ type gatedStore struct {
 	release chan struct{}
 }
 
-func (s *gatedStore) Append(ctx context.Context, rec audit.Record) error {
+func (s *gatedStore) Append(ctx context.Context, e audit.Entry) (audit.Outcome, error) {
 	s.arrived <- struct{}{}
 	<-s.release
-	return s.Store.Append(ctx, rec)
+	return s.Store.Append(ctx, e)
 }
 
 // The service first says that it is leaving, then ends its watchers, and the call that
