@@ -51,16 +51,14 @@ func (s *Store) oneError(ctx context.Context, what string, err error) error {
 
 // Latest implements [audit.Store].
 func (s *Store) Latest(ctx context.Context, j audit.Judged) (audit.Record, error) {
-	// What a record would hold of these is what was stored of them.
-	r := audit.Record{Tenant: j.Tenant, SessionID: j.SessionID, Tool: j.Tool, ArgumentsDigest: j.ArgumentsDigest}
-	r.Sanitize()
-	if r.SessionID == "" && ctx.Err() == nil && !s.isClosed() {
+	j = j.Sanitized()
+	if j.SessionID == "" && ctx.Err() == nil && !s.isClosed() {
 		return audit.Record{}, fmt.Errorf("audit/postgres: latest: %w", audit.ErrNotFound)
 	}
 	q := query{order: `at DESC, decision_id DESC`}
 	q.and(`rpc = 'validate' AND session_id <> ''`)
-	q.and(`session_id = ` + q.arg(r.SessionID) + ` AND tool = ` + q.arg(r.Tool) +
-		` AND arguments_digest = ` + q.arg(r.ArgumentsDigest) + ` AND tenant = ` + q.arg(r.Tenant))
+	q.and(`session_id = ` + q.arg(j.SessionID) + ` AND tool = ` + q.arg(j.Tool) +
+		` AND arguments_digest = ` + q.arg(j.ArgumentsDigest) + ` AND tenant = ` + q.arg(j.Tenant))
 	var found row
 	if err := s.read.QueryRow(ctx, q.sql(1), q.args...).Scan(found.scan()...); err != nil {
 		return audit.Record{}, s.oneError(ctx, "latest", err)
@@ -84,13 +82,12 @@ const deliveredSQL = `WITH RECURSIVE found AS (
 
 // Delivered implements [audit.Store].
 func (s *Store) Delivered(ctx context.Context, tenant, sessionID string) ([]audit.Delivery, error) {
-	r := audit.Record{Tenant: tenant, SessionID: sessionID}
-	r.Sanitize()
-	if r.SessionID == "" && ctx.Err() == nil && !s.isClosed() {
+	f := audit.Filter{Tenant: tenant, SessionID: sessionID}.Sanitized()
+	if f.SessionID == "" && ctx.Err() == nil && !s.isClosed() {
 		return nil, nil
 	}
 	// An error of Query comes again from the rows.
-	rows, _ := s.read.Query(ctx, deliveredSQL, r.SessionID, r.Tenant, audit.MaxDeliveries+1) //nolint:errcheck // see above
+	rows, _ := s.read.Query(ctx, deliveredSQL, f.SessionID, f.Tenant, audit.MaxDeliveries+1) //nolint:errcheck // see above
 	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[audit.Delivery])
 	switch {
 	case err != nil:
