@@ -3,6 +3,8 @@
 #
 #   dir=$(tools/postgres.sh start)    makes and starts a cluster, prints its directory
 #   tools/postgres.sh dsn "$dir"      prints the DSN of its empty database
+#   tools/postgres.sh down "$dir"     shuts the server down, fast
+#   tools/postgres.sh up "$dir"       starts it again, at the same port
 #   tools/postgres.sh stop "$dir"     stops it and removes the directory
 #
 #   export HALLMARK_TEST_POSTGRES=$(tools/postgres.sh dsn "$dir")
@@ -42,6 +44,13 @@ as() {
 	setpriv --reuid="$user" --regid="$(id -g "$user")" --clear-groups -- "$@"
 }
 
+# up starts the server of a directory.
+up() {
+	as "$(bin)/pg_ctl" -D "$1/data" -l "$1/run/server.log" -w -t 60 -s \
+		-o "-p $(cat "$1/port") -c listen_addresses=127.0.0.1 -c unix_socket_directories=$1/run -c max_connections=200" \
+		start >/dev/null 2>&1 </dev/null
+}
+
 start() {
 	local bin dir user password port
 	bin=$(bin)
@@ -64,10 +73,8 @@ start() {
 	# A port is free until somebody takes it: another is tried then.
 	for _ in 1 2 3 4 5 6 7 8; do
 		port=$((20000 + RANDOM % 12000))
-		if as "$bin/pg_ctl" -D "$dir/data" -l "$dir/run/server.log" -w -t 60 -s \
-			-o "-p $port -c listen_addresses=127.0.0.1 -c unix_socket_directories=$dir/run -c max_connections=200" \
-			start >/dev/null 2>&1 </dev/null; then
-			printf '%s\n' "$port" >"$dir/port"
+		printf '%s\n' "$port" >"$dir/port"
+		if up "$dir"; then
 			echo "$dir"
 			return
 		fi
@@ -91,10 +98,18 @@ dsn)
 	ours "${2:-}"
 	echo "postgres://hallmark:$(cat "$2/password")@127.0.0.1:$(cat "$2/port")/postgres?sslmode=disable"
 	;;
+down)
+	ours "${2:-}"
+	as "$(bin)/pg_ctl" -D "$2/data" -w -t 60 -s -m fast stop >/dev/null
+	;;
+up)
+	ours "${2:-}"
+	up "$2" || fail "the server did not start; see $2/run/server.log"
+	;;
 stop)
 	ours "${2:-}"
 	as "$(bin)/pg_ctl" -D "$2/data" -w -t 60 -s -m immediate stop >/dev/null 2>&1 || true
 	rm -rf "$2"
 	;;
-*) fail "usage: tools/postgres.sh start | dsn DIR | stop DIR" ;;
+*) fail "usage: tools/postgres.sh start | dsn DIR | down DIR | up DIR | stop DIR" ;;
 esac
