@@ -75,9 +75,11 @@ func connect(t testing.TB, dsn string) *pgx.Conn {
 // execute runs statements by a connection of their own.
 func execute(t testing.TB, dsn, sql string) {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second) // a guard against a hang
+	defer cancel()
 	c := connect(t, dsn)
-	defer c.Close(context.Background())
-	if _, err := c.PgConn().Exec(context.Background(), sql).ReadAll(); err != nil {
+	defer c.Close(ctx)
+	if _, err := c.PgConn().Exec(ctx, sql).ReadAll(); err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
 }
