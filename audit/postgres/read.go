@@ -19,6 +19,10 @@ const selectSQL = `SELECT decision_id::text, at, xid, seq,
 	rpc, tenant, tool, request_id, session_id, arguments_digest, failure_code, reason, decision, delivered,
 	CASE WHEN octet_length(rest::text) <= 4 * 65536 THEN rest::text END FROM events`
 
+// newestFirst names the table: decision_id alone would be the text of selectSQL, which no
+// index is ordered by.
+const newestFirst = `at DESC, events.decision_id DESC`
+
 // Get implements [audit.Store].
 func (s *Store) Get(ctx context.Context, scope audit.Scope, decisionID string) (audit.Record, error) {
 	r, err := s.find(ctx, "get", scope, decisionID)
@@ -66,7 +70,7 @@ func (s *Store) List(ctx context.Context, scope audit.Scope, filter audit.Filter
 	pageSize = min(pageSize, audit.MaxPageSize)
 	filter = filter.Sanitized()
 
-	q := query{order: `at DESC, decision_id DESC`}
+	q := query{order: newestFirst}
 	q.scope(scope)
 	q.filter(filter)
 	if pageToken != "" {

@@ -55,15 +55,21 @@ func (s *Store) Latest(ctx context.Context, j audit.Judged) (audit.Record, error
 	if j.SessionID == "" && ctx.Err() == nil && !s.isClosed() {
 		return audit.Record{}, fmt.Errorf("audit/postgres: latest: %w", audit.ErrNotFound)
 	}
-	q := query{order: `at DESC, decision_id DESC`}
-	q.and(`rpc = 'validate' AND session_id <> ''`)
-	q.and(`session_id = ` + q.arg(j.SessionID) + ` AND tool = ` + q.arg(j.Tool) +
-		` AND arguments_digest = ` + q.arg(j.ArgumentsDigest) + ` AND tenant = ` + q.arg(j.Tenant))
+	q := latest(j)
 	var found row
 	if err := s.read.QueryRow(ctx, q.sql(1), q.args...).Scan(found.scan()...); err != nil {
 		return audit.Record{}, s.oneError(ctx, "latest", err)
 	}
 	return found.decode()
+}
+
+// latest asks for what Latest returns. Of the two conditions on the session the second is
+// there for the index.
+func latest(j audit.Judged) query {
+	q := query{order: newestFirst}
+	q.and(`rpc = 'validate' AND session_id = ` + q.arg(j.SessionID) + ` AND session_id <> ''`)
+	q.and(`tool = ` + q.arg(j.Tool) + ` AND arguments_digest = ` + q.arg(j.ArgumentsDigest) + ` AND tenant = ` + q.arg(j.Tenant))
+	return q
 }
 
 // deliveredSQL steps from each tool to the next along its index: the cost is that of what
