@@ -68,7 +68,7 @@ input, refused contracts, nobody at the address).`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		newServe(), newCheck(), newCompat(), newContracts(), newNew(), newValidate(), newSchema(), newText(),
-		newAudit(), newKeys(), newHealthcheck(), newVersion(),
+		newAudit(), newKeys(), newMigrate(), newHealthcheck(), newVersion(),
 	)
 	return root
 }

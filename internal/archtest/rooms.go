@@ -103,6 +103,7 @@ var outside = []struct {
 	{"filippo.io/age", []string{"audit/seal"}, "one package knows how originals are sealed"},
 	{"modernc.org/sqlite", []string{"audit/sqlite"}, "a store is one package"},
 	{"github.com/jackc/pgx", []string{"audit/postgres"}, "a store is one package"},
+	{"github.com/pressly/goose", []string{"audit/postgres"}, "who changes a schema is the store that owns it"},
 	{"github.com/getkin/kin-openapi", []string{"scaffold"}, "documents of vendors are read where drafts are made, and nowhere near a result"},
 	{"github.com/spf13", []string{"cmd/"}, "flags are the command's"},
 	{"github.com/fsnotify", []string{"server"}, "only the reloader listens to files"},
