@@ -98,6 +98,14 @@ type Judged struct {
 	ArgumentsDigest string
 }
 
+// Sanitized returns j with the changes that [Record.Sanitize] makes to a record, so that
+// the two still meet. Stores apply it; it bounds every string.
+func (j Judged) Sanitized() Judged {
+	r := Record{Tenant: j.Tenant, SessionID: j.SessionID, Tool: j.Tool, ArgumentsDigest: j.ArgumentsDigest}
+	r.Sanitize()
+	return Judged{Tenant: r.Tenant, SessionID: r.SessionID, Tool: r.Tool, ArgumentsDigest: r.ArgumentsDigest}
+}
+
 // Delivery is a tool whose results were delivered to a session.
 type Delivery struct {
 	Tool string

@@ -118,7 +118,7 @@ func runChild(t *testing.T) {
 func appendForever(s *Store, next *atomic.Int64) {
 	for {
 		rec := audittest.Full(int(next.Add(1)))
-		if err := s.Append(context.Background(), rec); err != nil {
+		if err := appendRecord(context.Background(), s, rec); err != nil {
 			fmt.Fprintln(os.Stderr, "child:", err)
 			os.Exit(3)
 		}
@@ -135,7 +135,7 @@ func TestTornLog(t *testing.T) {
 	s := mustOpen(t, path, Options{})
 	const records = 20
 	for n := range records {
-		if err := s.Append(t.Context(), audittest.Record(n)); err != nil {
+		if err := appendRecord(t.Context(), s, audittest.Record(n)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -170,7 +170,7 @@ func TestTornLog(t *testing.T) {
 					t.Errorf("record %d: %v", n, err)
 				}
 			}
-			if err := s.Append(t.Context(), audittest.Record(1000)); err != nil {
+			if err := appendRecord(t.Context(), s, audittest.Record(1000)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -213,14 +213,14 @@ func TestFilesRemoved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "data", "audit.db")
 			s := mustOpen(t, path, Options{RetryEvery: 5 * time.Millisecond})
-			if err := s.Append(t.Context(), audittest.Record(1)); err != nil {
+			if err := appendRecord(t.Context(), s, audittest.Record(1)); err != nil {
 				t.Fatal(err)
 			}
 			if err := spoil(path); err != nil {
 				t.Fatal(err)
 			}
 			for n := 2; n < 6; n++ {
-				if err := s.Append(t.Context(), audittest.Record(n)); !errors.Is(err, audit.ErrUnavailable) {
+				if err := appendRecord(t.Context(), s, audittest.Record(n)); !errors.Is(err, audit.ErrUnavailable) {
 					t.Errorf("Append = %v, want ErrUnavailable", err)
 				}
 				if err := s.Ready(t.Context()); !errors.Is(err, audit.ErrUnavailable) {
@@ -233,7 +233,7 @@ func TestFilesRemoved(t *testing.T) {
 					t.Fatal(err)
 				}
 				eventuallyReady(t, s)
-				if err := s.Append(t.Context(), audittest.Record(9)); err != nil {
+				if err := appendRecord(t.Context(), s, audittest.Record(9)); err != nil {
 					t.Errorf("Append = %v after the files came back", err)
 				}
 			}

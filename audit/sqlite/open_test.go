@@ -31,7 +31,7 @@ func TestOpenRefuses(t *testing.T) {
 	ours := func(t *testing.T, path string, statements ...string) {
 		s := mustOpen(t, path, Options{})
 		for n := range 50 {
-			if err := s.Append(t.Context(), audittest.Full(n)); err != nil {
+			if err := appendRecord(t.Context(), s, audittest.Full(n)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -130,7 +130,7 @@ func TestOpenMakes(t *testing.T) {
 	path := filepath.Join(dir, "audit ü?.db")
 	s := mustOpen(t, path, Options{})
 	defer closeStore(t, s)
-	if err := s.Append(t.Context(), audittest.Record(1)); err != nil {
+	if err := appendRecord(t.Context(), s, audittest.Record(1)); err != nil {
 		t.Fatal(err)
 	}
 	for name, mode := range map[string]os.FileMode{
@@ -177,7 +177,7 @@ func TestOpenTogether(t *testing.T) {
 				return
 			}
 			defer closeStore(t, s)
-			if err := s.Append(t.Context(), audittest.Record(n)); err != nil {
+			if err := appendRecord(t.Context(), s, audittest.Record(n)); err != nil {
 				t.Errorf("Append: %v", err)
 			}
 		})
@@ -196,7 +196,7 @@ func TestUnknownNames(t *testing.T) {
 	path := newPath(t)
 	s := mustOpen(t, path, Options{})
 	defer closeStore(t, s)
-	if err := s.Append(t.Context(), audittest.Record(1, func(r *audit.Record) { r.Owner = "team" })); err != nil {
+	if err := appendRecord(t.Context(), s, audittest.Record(1, func(r *audit.Record) { r.Owner = "team" })); err != nil {
 		t.Fatal(err)
 	}
 	execRaw(t, path, `UPDATE events SET rest = json_set(rest, '$.later', json('{"a":[1]}'))`)
@@ -212,7 +212,7 @@ func TestDamagedRows(t *testing.T) {
 	s := mustOpen(t, path, Options{})
 	defer closeStore(t, s)
 	for n := range 10 {
-		if err := s.Append(t.Context(), audittest.Record(n)); err != nil {
+		if err := appendRecord(t.Context(), s, audittest.Record(n)); err != nil {
 			t.Fatal(err)
 		}
 	}
