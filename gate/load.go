@@ -41,7 +41,7 @@ func (l *Loader) LoadDir(contracts, policies string) (*Set, error) {
 func (l *Loader) Compile(s contract.Snapshot) (*Set, error) {
 	tree, err := s.Load()
 	if err == nil {
-		return l.compile(tree)
+		return l.CompileTree(tree)
 	}
 	// Contracts beside the faulty ones may have faults that only their engines see.
 	var faults, more contract.Faults
@@ -55,8 +55,9 @@ func (l *Loader) Compile(s contract.Snapshot) (*Set, error) {
 	return nil, faults
 }
 
-// compile compiles tools and policies together.
-func (l *Loader) compile(tree *contract.Tree) (*Set, error) {
+// CompileTree compiles what was linted, tools and policies together. The error is that of
+// Load.
+func (l *Loader) CompileTree(tree *contract.Tree) (*Set, error) {
 	tools, err := l.registry.Compile(tree)
 	if err != nil {
 		return nil, err

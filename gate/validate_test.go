@@ -163,7 +163,7 @@ func TestAPanicCostsOneCall(t *testing.T) { // case 143
 		t.Fatal(err)
 	}
 	c := oneTool(t, closedA, nil).Tools()[0].Contract
-	set, err := NewLoader(registry).compile(&contract.Tree{Contracts: []*contract.Contract{c}, Current: map[string]int{"t": 1}})
+	set, err := NewLoader(registry).CompileTree(&contract.Tree{Contracts: []*contract.Contract{c}, Current: map[string]int{"t": 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

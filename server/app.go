@@ -40,6 +40,7 @@ type App struct {
 	deps   Deps
 	set    *gate.Set
 	reload *reloader
+	keys   *keyring
 	chain  chain
 	caller func(context.Context) gate.Caller
 }
@@ -55,6 +56,9 @@ func New(cfg Config, deps Deps) (*App, error) {
 	}
 	if deps.Log == nil {
 		deps.Log = slog.New(slog.DiscardHandler)
+	}
+	if deps.Clock == nil {
+		deps.Clock = time.Now
 	}
 	if deps.Ready == nil {
 		deps.Ready = io.Discard
@@ -74,8 +78,12 @@ func New(cfg Config, deps Deps) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
+	keys, err := newKeyring(cfg, deps.Log, deps.Clock)
+	if err != nil {
+		return nil, err
+	}
 	return &App{
-		cfg: cfg, deps: deps, set: set, reload: newReloader(cfg, deps, set), chain: c,
+		cfg: cfg, deps: deps, set: set, reload: newReloader(cfg, deps, set), keys: keys, chain: c,
 		caller: func(context.Context) gate.Caller { return localCaller() },
 	}, nil
 }
@@ -123,14 +131,10 @@ func (a *App) Run(ctx context.Context) (err error) {
 	}
 	cleanups = append(cleanups, cleanup{"audit store", store.Close})
 
-	keys, err := newKeyring(a.cfg, log, a.clock())
-	if err != nil {
-		return err
-	}
 	calls := newCallMetrics()
-	g := gate.New(store, a.deps.Clock, gate.WithTokens(keys.tokens), gate.WithAlerts(alertLog(log)), gate.WithObserver(calls.observe))
+	g := gate.New(store, a.deps.Clock, gate.WithTokens(a.keys.tokens), gate.WithAlerts(alertLog(log)), gate.WithObserver(calls.observe))
 	g.Publish(a.set)
-	h := newHealth(g, store, a.Reloads, keys.subsystem)
+	h := newHealth(g, store, a.Reloads, a.keys.subsystem)
 	rpc := newTransport(a.chain, services{
 		gate:      &gateService{gate: g, caller: a.caller},
 		contracts: &contractService{gate: g},
@@ -154,7 +158,7 @@ func (a *App) Run(ctx context.Context) (err error) {
 
 	if a.cfg.ReloadEvery > 0 {
 		cleanups = append(cleanups,
-			cleanup{"reload of contracts", a.startReload(g)}, cleanup{"reload of keys", keys.start(a.cfg.ReloadEvery)})
+			cleanup{"reload of contracts", a.startReload(g)}, cleanup{"reload of keys", a.keys.start(a.cfg.ReloadEvery)})
 	}
 	broken := make(chan error, 2)
 	go func() { broken <- rpc.Serve(rpcListener) }()
@@ -177,14 +181,6 @@ func (a *App) Run(ctx context.Context) (err error) {
 	}
 	a.drain(rpc, h)
 	return nil
-}
-
-// clock says what time it is.
-func (a *App) clock() func() time.Time {
-	if a.deps.Clock == nil {
-		return time.Now
-	}
-	return a.deps.Clock
 }
 
 // Reloads says what became of the contracts directory since the start. It is safe for

@@ -243,8 +243,10 @@ func (b *lockedBuffer) lines(t *testing.T, message string) []map[string]any {
 	return out
 }
 
-// brokenStore fails as it is told. The zero value works and keeps nothing.
+// brokenStore fails as it is told. The zero value works and keeps nothing; what the
+// tests do not need panics.
 type brokenStore struct {
+	audit.Store
 	mu     sync.Mutex
 	fault  error
 	hang   bool
@@ -257,16 +259,16 @@ func (s *brokenStore) fail(err error) {
 	s.fault = err
 }
 
-func (s *brokenStore) Append(ctx context.Context, rec audit.Record) error {
+func (s *brokenStore) Append(ctx context.Context, e audit.Entry) (audit.Outcome, error) {
 	s.mu.Lock()
 	fault, hang := s.fault, s.hang
-	s.record = rec
+	s.record = e.Record
 	s.mu.Unlock()
 	if hang {
 		<-ctx.Done()
-		return ctx.Err()
+		return audit.Outcome{}, ctx.Err()
 	}
-	return fault
+	return audit.Outcome{}, fault
 }
 
 func (s *brokenStore) Get(context.Context, audit.Scope, string) (audit.Record, error) {

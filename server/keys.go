@@ -41,7 +41,7 @@ func newKeyring(cfg Config, log *slog.Logger, clock func() time.Time) (*keyring,
 			return nil, fmt.Errorf("keys: %w", err)
 		}
 		if len(made) > 0 {
-			log.Info("made new keys", "dir", string(k.dir()), "sets", made)
+			log.Info("made new keys below the data directory", "sets", made)
 		}
 	}
 	tokens, err := k.read()
