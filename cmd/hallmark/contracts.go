@@ -13,7 +13,7 @@ import (
 )
 
 func newContracts() *cobra.Command {
-	var addr, dir string
+	var addr, dir, policies string
 	var out output
 	cmd := &cobra.Command{
 		Use:   "contracts",
@@ -35,7 +35,10 @@ Exit codes: 0 listed, 2 no answer, or contracts that are refused.`,
 			if cmd.Flags().Changed("addr") && dir != "" {
 				return fmt.Errorf("--addr and --contracts exclude each other: one asks a service, the other reads a directory")
 			}
-			list, err := listContracts(cmd.Context(), addr, dir)
+			if policies != "" && dir == "" {
+				return fmt.Errorf("--policies goes with --contracts; a service has its own")
+			}
+			list, err := listContracts(cmd.Context(), addr, dir, policies)
 			if err != nil {
 				return err
 			}
@@ -47,14 +50,15 @@ Exit codes: 0 listed, 2 no answer, or contracts that are refused.`,
 	}
 	cmd.Flags().StringVar(&addr, "addr", defaultAddr, "host:port of the service")
 	cmd.Flags().StringVar(&dir, "contracts", "", "contracts directory to read in place of asking a service")
+	cmd.Flags().StringVar(&policies, "policies", "", "directory of policies, which are part of the set's digest, with --contracts")
 	out.register(cmd)
 	return cmd
 }
 
 // listContracts reads a directory where one is named, else asks the service.
-func listContracts(ctx context.Context, addr, dir string) (*hallmarkv1.ListContractsResponse, error) {
+func listContracts(ctx context.Context, addr, dir, policies string) (*hallmarkv1.ListContractsResponse, error) {
 	if dir != "" {
-		set, err := loadSet(dir)
+		set, err := loadSet(dir, policies)
 		if err != nil {
 			return nil, err
 		}

@@ -21,11 +21,13 @@ func newKeys() *cobra.Command {
 		Short: "Make, rotate, revoke and list the keys of tokens",
 		Long: `The keys that sign receipts, permits and challenges are files below DIR/keys, one
 set each: receipt-mac, receipt, permit, challenge. Replicas share them. A running service
-goes on with the keys that it has read until it reads them again.`,
+goes on with the keys that it has read until it reads them again. The keys of approvers
+and of issuers of grants belong to those people and services: see hallmark keys signer.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newKeysInit(), newKeysRotate(), newKeysRevoke(), newKeysList())
+	cmd.AddCommand(newKeysInit(), newKeysRotate(), newKeysRevoke(), newKeysList(),
+		newKeysPublic(), newKeysSigner())
 	return cmd
 }
 
