@@ -164,6 +164,26 @@ func (d *caseDraft) policyFile(n *yaml.Node, path string) {
 	}
 }
 
+// decision returns the keys of want that speak of a decision alone.
+func (d *caseDraft) decision() []field {
+	w := &d.Case.Want
+	reason := func(dst *string) read { return word(d.source, dst, ReasonCodes()...) }
+	duty := func(dst *string) read {
+		return d.matching(dst, dutyForm, "an obligation: lowercase letters, digits and -")
+	}
+	return []field{
+		may("decision", d.only(true, word(d.source, &w.Decision, Decisions()...))),
+		may("reasons", d.only(true, d.wantTexts(&w.Reasons, reason))),
+		may("keyword", d.only(true, d.matching(&w.Keyword, keywordForm, "a keyword of a schema"))),
+		may("arguments_json", d.only(true, func(n *yaml.Node, path string) {
+			if d.isArguments(n, path) {
+				d.exactly(&w.ArgumentsJSON)(n, path)
+			}
+		})),
+		may("obligations", d.only(true, d.wantTexts(&w.Obligations, duty))),
+	}
+}
+
 // wantTexts reads a list of distinct words of a decision.
 func (d *caseDraft) wantTexts(dst *[]string, element func(*string) read) read {
 	return func(n *yaml.Node, path string) {

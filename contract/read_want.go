@@ -18,7 +18,7 @@ func (d *caseDraft) want(n *yaml.Node, path string) {
 	accept := func(r read) read {
 		return d.only(false, func(n *yaml.Node, path string) { accepting = append(accepting, path); r(n, path) })
 	}
-	d.object(n, path,
+	fields := []field{
 		may("failure", func(n *yaml.Node, path string) {
 			d.judged = true
 			word(d.source, &w.Failure, FailureCodes()...)(n, path)
@@ -34,29 +34,16 @@ func (d *caseDraft) want(n *yaml.Node, path string) {
 			d.wantAt(n, path)
 		}),
 		may("check", refuse(d.matching(&w.Check, nameForm, "the name of a check"))),
-		may("display_text", refuse(func(n *yaml.Node, path string) {
-			if d.isKind(n, path, strictjson.String) {
-				text := n.Value
-				w.DisplayText = &text
-			}
-		})),
+		may("display_text", refuse(d.exactly(&w.DisplayText))),
 		may("data", d.only(false, func(n *yaml.Node, path string) {
 			d.accepted = true
 			w.Data = d.json(n, path)
 		})),
 		may("text", d.only(false, func(n *yaml.Node, path string) {
-			if d.isKind(n, path, strictjson.String) {
-				d.accepted = true
-				text := n.Value
-				w.Text = &text
-			}
+			d.exactly(&w.Text)(n, path)
+			d.accepted = d.accepted || w.Text != nil
 		})),
-		may("title", accept(func(n *yaml.Node, path string) {
-			if d.isKind(n, path, strictjson.String) {
-				title := n.Value
-				w.Title = &title
-			}
-		})),
+		may("title", accept(d.exactly(&w.Title))),
 		may("links", accept(d.wantLinks)),
 		may("normalization", accept(word(d.source, &w.Normalization, "NFKC", "NFC"))),
 		may("untrusted_text", accept(d.untrustedText)),
@@ -64,14 +51,8 @@ func (d *caseDraft) want(n *yaml.Node, path string) {
 			w.Truncated = new(bool)
 			d.boolean(w.Truncated)(n, path)
 		})),
-		may("decision", d.only(true, word(d.source, &w.Decision, Decisions()...))),
-		may("reasons", d.only(true, d.wantTexts(&w.Reasons, func(dst *string) read { return word(d.source, dst, ReasonCodes()...) }))),
-		may("keyword", d.only(true, d.matching(&w.Keyword, keywordForm, "a keyword of a schema"))),
-		may("arguments_json", d.only(true, d.wantArguments)),
-		may("obligations", d.only(true, d.wantTexts(&w.Obligations, func(dst *string) read {
-			return d.matching(dst, dutyForm, "an obligation: lowercase letters, digits and -")
-		}))),
-	)
+	}
+	d.object(n, path, append(fields, d.decision()...)...)
 	if d.inCall {
 		d.checkDecision(n, path)
 	} else {
@@ -96,6 +77,16 @@ func (d *caseDraft) checkWant(n *yaml.Node, path string, refusing, accepting []s
 	}
 }
 
+// exactly reads a string that may be empty.
+func (d *caseDraft) exactly(dst **string) read {
+	return func(n *yaml.Node, path string) {
+		if d.isKind(n, path, strictjson.String) {
+			text := n.Value
+			*dst = &text
+		}
+	}
+}
+
 func (d *caseDraft) wantLinks(n *yaml.Node, path string) {
 	links := []WantLink{}
 	d.list(0, func(n *yaml.Node, path string) {
@@ -107,13 +98,6 @@ func (d *caseDraft) wantLinks(n *yaml.Node, path string) {
 		links = append(links, l)
 	})(n, path)
 	d.Case.Want.Links = links
-}
-
-func (d *caseDraft) wantArguments(n *yaml.Node, path string) {
-	if d.isArguments(n, path) {
-		text := n.Value
-		d.Case.Want.ArgumentsJSON = &text
-	}
 }
 
 func (d *caseDraft) wantAt(n *yaml.Node, path string) {

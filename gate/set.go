@@ -119,12 +119,8 @@ func (s *Set) evidenceRule(e contract.Evidence) (policy.EvidenceRule, error) {
 	if e.When == "" {
 		return rule, nil
 	}
-	from, _ := s.Lookup(e.Tool, 0)
-	if from == nil {
-		return policy.EvidenceRule{}, errors.New("no contract has the tool that the evidence is of")
-	}
-	var err error
-	rule.When, err = policy.CompileEvidence(e.When, from.FactShape())
+	program, err := policy.CompileEvidence(e.When, s.FactShape(e.Tool))
+	rule.When = program
 	return rule, err
 }
 

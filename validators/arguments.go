@@ -77,11 +77,16 @@ func (s *Set) describe() {
 	}
 }
 
-// FactShape is the shape of what the agent gets of a result, and so of a receipt's
-// facts; nil where the contract says too little, and for texts.
-func (t *Tool) FactShape() *condition.Shape {
+// FactShape is the shape of what an agent gets of a result of a tool's current version,
+// and so of a receipt's facts; nil where there is no such tool or where the contract says
+// too little, as for texts.
+func (s *Set) FactShape(tool string) *condition.Shape {
+	t, _ := s.Lookup(tool, 0)
+	if t == nil || t.Contract.Result.Text != nil {
+		return nil
+	}
 	text, err := t.Contract.AgentSchema()
-	if t.Contract.Result.Text != nil || err != nil {
+	if err != nil {
 		return nil
 	}
 	v, err := strictjson.Parse(text, strictjson.Ceilings())

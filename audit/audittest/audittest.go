@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -58,10 +59,20 @@ func TestStore(t *testing.T, open func(t *testing.T) audit.Store, opts ...Option
 	for _, opt := range opts {
 		opt(s)
 	}
-	for _, c := range []struct {
-		name string
-		run  func(t *testing.T)
-	}{
+	for _, c := range slices.Concat(s.ofRecords(), s.ofUses()) {
+		t.Run(c.name, c.run)
+	}
+}
+
+// test is a part of the suite.
+type test struct {
+	name string
+	run  func(t *testing.T)
+}
+
+// ofRecords are about records alone and the life of a store.
+func (s *suite) ofRecords() []test {
+	return []test{
 		{"empty", s.testEmpty},
 		{"round trip", s.testRoundTrip},
 		{"idempotent", s.testIdempotent},
@@ -76,6 +87,19 @@ func TestStore(t *testing.T, open func(t *testing.T) audit.Store, opts ...Option
 		{"filters", s.testFilters},
 		{"scopes", s.testScopes},
 		{"many writers", s.testManyWriters},
+		{"context over", s.testContextOver},
+		{"blocked: queue full", s.testQueueFull},
+		{"blocked: waiting ends", s.testWaitingEnds},
+		{"close", s.testClose},
+		{"reopen: durable", s.testReopen},
+		{"reopen: close flushes", s.testCloseFlushes},
+		{"reopen: uses and originals", s.testReopenUses},
+	}
+}
+
+// ofUses are about what else an entry leaves, and what the service asks a store.
+func (s *suite) ofUses() []test {
+	return []test{
 		{"entry: invalid", s.testEntryInvalid},
 		{"entry: bounds", s.testEntryBounds},
 		{"entry: ownership", s.testEntryOwnership},
@@ -111,15 +135,6 @@ func TestStore(t *testing.T, open func(t *testing.T) audit.Store, opts ...Option
 		{"purge: many", s.testPurgeMany},
 		{"purge: under writes", s.testPurgeUnderWrites},
 		{"purge: tail", s.testPurgeTail},
-		{"context over", s.testContextOver},
-		{"blocked: queue full", s.testQueueFull},
-		{"blocked: waiting ends", s.testWaitingEnds},
-		{"close", s.testClose},
-		{"reopen: durable", s.testReopen},
-		{"reopen: close flushes", s.testCloseFlushes},
-		{"reopen: uses and originals", s.testReopenUses},
-	} {
-		t.Run(c.name, c.run)
 	}
 }
 

@@ -68,6 +68,22 @@ func (s *suite) testLatest(t *testing.T) {
 			t.Fatalf("step %d, %s: Latest = %s, %v; want %s", i, step.name, got.DecisionID, err, ID(step.want))
 		}
 	}
+	namesOfLatest(t, store, j)
+	// The record comes back whole.
+	full := Full(200)
+	full.RPC = "validate"
+	mustAppend(t, store, full)
+	got, err := store.Latest(t.Context(), audit.Judged{
+		Tenant: full.Tenant, SessionID: full.SessionID, Tool: full.Tool, ArgumentsDigest: full.ArgumentsDigest,
+	})
+	if err != nil || !reflect.DeepEqual(got, full) {
+		t.Errorf("Latest: %v\n got %+v\nwant %+v", err, got, full)
+	}
+}
+
+// namesOfLatest asks for what testLatest wrote under other names.
+func namesOfLatest(t *testing.T, store audit.Store, j audit.Judged) {
+	t.Helper()
 	for _, c := range []struct {
 		name string
 		edit func(*audit.Judged)
@@ -88,16 +104,6 @@ func (s *suite) testLatest(t *testing.T) {
 		c.edit(&other)
 		t.Log(c.name)
 		wantLatest(t, store, other, c.want)
-	}
-	// The record comes back whole.
-	full := Full(200)
-	full.RPC = "validate"
-	mustAppend(t, store, full)
-	got, err := store.Latest(t.Context(), audit.Judged{
-		Tenant: full.Tenant, SessionID: full.SessionID, Tool: full.Tool, ArgumentsDigest: full.ArgumentsDigest,
-	})
-	if err != nil || !reflect.DeepEqual(got, full) {
-		t.Errorf("Latest: %v\n got %+v\nwant %+v", err, got, full)
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 	"github.com/hallmark-gate/hallmark/audit/audittest"
 )
 
-// childPath and childFirst tell a child process of TestKill what to do.
+// childPath and childFirst tell a child process of TestKill and its like what to do.
 const (
 	childPath  = "HALLMARK_TEST_AUDIT_PATH"
 	childFirst = "HALLMARK_TEST_AUDIT_FIRST"
@@ -38,7 +38,7 @@ func TestKill(t *testing.T) {
 	for round := range rounds {
 		// Short and long lives, so that kills hit the opening as well.
 		life := time.Duration(rand.IntN(300)) * time.Millisecond
-		for _, id := range lifeOf(t, path, round*1_000_000, life) {
+		for _, id := range lifeOf(t, "TestKill", path, round*1_000_000, life) {
 			confirmed[id] = true
 		}
 		s := mustOpen(t, path, Options{})
@@ -61,13 +61,13 @@ func TestKill(t *testing.T) {
 	t.Logf("%d records confirmed in %d lives", len(confirmed), rounds)
 }
 
-// lifeOf runs a child until it is killed and returns the ids that it printed.
-func lifeOf(t *testing.T, path string, first int, life time.Duration) []string {
+// lifeOf runs a test as a child until it is killed and returns the ids that it printed.
+func lifeOf(t *testing.T, test, path string, first int, life time.Duration) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	//nolint:gosec // our own binary
-	child := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestKill$", "-test.timeout=20s")
+	child := exec.CommandContext(ctx, os.Args[0], "-test.run=^"+test+"$", "-test.timeout=20s")
 	child.Env = append(os.Environ(), childPath+"="+path, childFirst+"="+strconv.Itoa(first))
 	out, err := child.StdoutPipe()
 	if err != nil {

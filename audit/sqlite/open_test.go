@@ -258,64 +258,6 @@ func TestDamagedRows(t *testing.T) {
 	}
 }
 
-// No list reads the whole table or sorts more than the rows of one nanosecond.
-func TestQueryPlans(t *testing.T) {
-	s := mustOpen(t, newPath(t), Options{})
-	defer closeStore(t, s)
-	one, some := audit.OnlyTenants("acme"), audit.OnlyTenants("acme", "other")
-	for _, c := range []struct {
-		name   string
-		scope  audit.Scope
-		filter audit.Filter
-		index  string
-	}{
-		{"all", audit.AllTenants(), audit.Filter{}, "events_at"},
-		{"some tenants", some, audit.Filter{}, "events_"},
-		{"one tenant", one, audit.Filter{}, "events_tenant"},
-		{"tool", audit.AllTenants(), audit.Filter{Tool: "x"}, "events_tool"},
-		{"request id", audit.AllTenants(), audit.Filter{RequestID: "x"}, "events_request_id"},
-		{"session id", audit.AllTenants(), audit.Filter{SessionID: "x"}, "events_session_id"},
-		{"reason", audit.AllTenants(), audit.Filter{Reason: "x"}, "events_reason"},
-		{"failure code", audit.AllTenants(), audit.Filter{FailureCode: "x"}, "events_failure_code"},
-		{"rpc", audit.AllTenants(), audit.Filter{RPC: "x"}, "events_at"},
-	} {
-		for _, paged := range []bool{false, true} {
-			var q query
-			q.scope(c.scope)
-			q.filter(c.filter)
-			if paged {
-				q.after(audit.Cursor{At: audittest.Record(1).At, DecisionID: audittest.ID(1)})
-			}
-			plan := explainPlan(t, s, &q)
-			if !strings.Contains(plan, "USING INDEX "+c.index) || strings.Contains(plan, "TEMP B-TREE FOR ORDER BY") {
-				t.Errorf("%s, paged %t:\n%s\nwant %s and no full sort", c.name, paged, plan, c.index)
-			}
-		}
-	}
-}
-
-func explainPlan(t *testing.T, s *Store, q *query) string {
-	t.Helper()
-	rows, err := s.read.Query("EXPLAIN QUERY PLAN "+q.String(), append(q.args, 51)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	var plan []string
-	for rows.Next() {
-		var a, b, c int
-		var detail string
-		if err := rows.Scan(&a, &b, &c, &detail); err != nil {
-			t.Fatal(err)
-		}
-		plan = append(plan, detail)
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return strings.Join(plan, "\n")
-}
-
 // execRaw changes a file as another program would.
 func execRaw(t *testing.T, path string, statements ...string) {
 	t.Helper()
