@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -76,10 +77,7 @@ func (f *approveFlags) run(cmd *cobra.Command, arg string) error {
 		return err
 	}
 	w := cmd.ErrOrStderr()
-	if f.unverified {
-		fmt.Fprintln(w, unverifiedWarning)
-	}
-	if err := showChallenge(w, c, time.Now()); err != nil {
+	if err := f.show(w, c); err != nil {
 		return err
 	}
 	if c.Caller == signer.Owner() {
@@ -108,7 +106,14 @@ func (f *approveFlags) run(cmd *cobra.Command, arg string) error {
 	return nil
 }
 
-const unverifiedWarning = `WARNING: nobody has checked who made this challenge. What follows may be invented.`
+// show prints the challenge, and above and below it where nobody has verified it.
+func (f *approveFlags) show(w io.Writer, c receipt.Challenge) error {
+	if f.unverified {
+		fmt.Fprintln(w, "WARNING: NOT VERIFIED. Nobody has checked who made this challenge; it may be invented.")
+		defer fmt.Fprintln(w, "WARNING: NOT VERIFIED. What is shown above may be invented.")
+	}
+	return showChallenge(w, c, time.Now())
+}
 
 func (f *approveFlags) check() error {
 	verifying := 0

@@ -47,7 +47,9 @@ func terminal(in *inputs) (io.Reader, io.Writer, error) {
 	if in.stdin != "" || !isFile {
 		return nil, nil, errNobody
 	}
-	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+	null, nullErr := os.Stat(os.DevNull) // a device like a terminal, and nobody sits there
+	info, err := f.Stat()
+	if err != nil || nullErr != nil || info.Mode()&os.ModeCharDevice == 0 || os.SameFile(info, null) {
 		return nil, nil, errNobody
 	}
 	return f, in.cmd.ErrOrStderr(), nil

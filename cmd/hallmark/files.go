@@ -69,7 +69,7 @@ func (in *inputs) token(flag, name string, kind receipt.Kind) (string, error) {
 	raw = bytes.TrimSpace(raw)
 	switch {
 	case len(raw) == 0:
-		return "", fileFault(flag, name, fmt.Errorf("is empty; it should hold a %s", kind))
+		return "", fileFault(flag, name, fmt.Errorf("is empty; it should hold one %s", kind))
 	case bytes.ContainsAny(raw, " \t\r\n"):
 		return "", fileFault(flag, name, fmt.Errorf("holds more than one word; it should hold one %s and nothing else", kind))
 	case len(raw) > kind.MaxBytes():

@@ -36,8 +36,7 @@ func (in *inputs) grants(flag string, names []string) ([]*hallmarkv1.Grant, erro
 // parseGrants is strict: a member that is misspelt would be a grant for less than its
 // author thinks, or for more.
 func parseGrants(raw []byte) ([]*hallmarkv1.Grant, error) {
-	limits := strictjson.Ceilings()
-	v, err := strictjson.Parse(raw, limits)
+	v, err := strictjson.Parse(raw, strictjson.Ceilings())
 	if err != nil {
 		return nil, fmt.Errorf("is not strict JSON: %w", err)
 	}
@@ -61,7 +60,7 @@ func parseGrants(raw []byte) ([]*hallmarkv1.Grant, error) {
 	return out, nil
 }
 
-var protoPlace = regexp.MustCompile(`^proto:\s*(?:syntax error\s*)?(?:\(line \d+:\d+\):\s*)?`)
+var protoPlace = regexp.MustCompile(`^proto:[\s\x{A0}]*(?:syntax error[\s\x{A0}]*)?(?:\(line \d+:\d+\):\s*)?`)
 
 // protoFault is what protojson says, without the place in a text that nobody has seen.
 func protoFault(err error) string { return protoPlace.ReplaceAllString(err.Error(), "") }
