@@ -174,7 +174,7 @@ func readChallenge(token string) (receipt.Challenge, error) {
 // openToken decodes header and claims of a compact JWS without any check of who made it.
 func openToken(token string) (header, claims strictjson.Value, err error) {
 	parts := strings.Split(token, ".")
-	if len(parts) != 3 {
+	if len(parts) != 3 || strings.ContainsAny(token, "\r\n") { // which the decoder would skip
 		return header, claims, errNoChallenge
 	}
 	for i, to := range []*strictjson.Value{&header, &claims} {
