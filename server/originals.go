@@ -13,9 +13,9 @@ import (
 	"github.com/hallmark-gate/hallmark/receipt"
 )
 
-// auditKeyFile is the file, beside the keys of tokens, of the key that makes digests of
+// AuditKeyFile is the file, beside the keys of tokens, of the key that makes digests of
 // originals where their contract redacts.
-const auditKeyFile = "audit.key"
+const AuditKeyFile = "audit.key"
 
 // originals says how originals are kept, and follows the file of recipients: who is
 // taken out of it opens nothing that is sealed from then on. Safe for concurrent use.
@@ -26,7 +26,7 @@ type originals struct {
 
 // newOriginals reads the audit key, which is made if absent, and the recipients.
 func newOriginals(cfg Config, keys receipt.Dir, deps Deps) (*originals, error) {
-	key, err := seal.LoadOrCreateKey(filepath.Join(string(keys), auditKeyFile))
+	key, err := seal.LoadOrCreateKey(filepath.Join(string(keys), AuditKeyFile))
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,8 @@ input, refused contracts, nobody at the address).`,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
-		newServe(), newCheck(), newCompat(), newContracts(), newNew(), newValidate(), newSchema(), newText(),
+		newServe(), newCheck(), newCompat(), newContracts(), newNew(), newValidate(), newAuthorize(),
+		newApprove(), newGrant(), newRedeem(), newSchema(), newText(),
 		newAudit(), newKeys(), newMigrate(), newHealthcheck(), newVersion(),
 	)
 	return root
