@@ -40,6 +40,7 @@ type App struct {
 	deps   Deps
 	set    *gate.Set
 	reload *reloader
+	keys   *keyring
 	chain  chain
 	caller func(context.Context) gate.Caller
 }
@@ -56,13 +57,16 @@ func New(cfg Config, deps Deps) (*App, error) {
 	if deps.Log == nil {
 		deps.Log = slog.New(slog.DiscardHandler)
 	}
+	if deps.Clock == nil {
+		deps.Clock = time.Now
+	}
 	if deps.Ready == nil {
 		deps.Ready = io.Discard
 	}
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	set, err := loadContracts(deps.Loader, cfg.Contracts)
+	set, err := loadContracts(deps.Loader, cfg.sources())
 	if err != nil {
 		return nil, err
 	}
@@ -74,8 +78,12 @@ func New(cfg Config, deps Deps) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
+	keys, err := newKeyring(cfg, deps.Log, deps.Clock)
+	if err != nil {
+		return nil, err
+	}
 	return &App{
-		cfg: cfg, deps: deps, set: set, reload: newReloader(cfg, deps, set), chain: c,
+		cfg: cfg, deps: deps, set: set, reload: newReloader(cfg, deps, set), keys: keys, chain: c,
 		caller: func(context.Context) gate.Caller { return localCaller() },
 	}, nil
 }
@@ -84,21 +92,21 @@ func New(cfg Config, deps Deps) (*App, error) {
 const startPause = 10 * time.Millisecond
 
 // loadContracts loads a directory whole and holds its contracts to their own cases.
-func loadContracts(loader *gate.Loader, dir string) (*gate.Set, error) {
+func loadContracts(loader *gate.Loader, from sources) (*gate.Set, error) {
 	var set *gate.Set
-	snapshot, err := settled(context.Background(), dir, readOnce(dir), startPause)
+	snapshot, err := settled(context.Background(), from, readOnce(from), startPause)
 	if err == nil {
 		set, err = loader.Compile(snapshot)
 	}
 	var faults contract.Faults
 	if errors.As(err, &faults) {
-		return nil, fmt.Errorf("the contracts in %s are refused, nothing of them is served:\n%w", dir, faults)
+		return nil, fmt.Errorf("the contracts in %s are refused, nothing of them is served:\n%w", from, faults)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("contracts: %w", err)
 	}
 	if report := casetest.Run(context.Background(), set); len(report.Failed()) > 0 {
-		return nil, fmt.Errorf("the contracts in %s fail their own cases, nothing of them is served:\n%s", dir, report)
+		return nil, fmt.Errorf("the contracts in %s fail their own cases, nothing of them is served:\n%s", from, report)
 	}
 	return set, nil
 }
@@ -124,16 +132,16 @@ func (a *App) Run(ctx context.Context) (err error) {
 	cleanups = append(cleanups, cleanup{"audit store", store.Close})
 
 	calls := newCallMetrics()
-	g := gate.New(store, a.deps.Clock, gate.WithAlerts(alertLog(log)), gate.WithObserver(calls.observe))
+	g := gate.New(store, a.deps.Clock, gate.WithTokens(a.keys.tokens), gate.WithAlerts(alertLog(log)), gate.WithObserver(calls.observe))
 	g.Publish(a.set)
-	h := newHealth(g, store, a.Reloads)
+	h := newHealth(g, store, a.Reloads, a.keys.subsystem)
 	rpc := newTransport(a.chain, services{
 		gate:      &gateService{gate: g, caller: a.caller},
 		contracts: &contractService{gate: g},
 		audit:     &auditService{store: store, caller: a.caller, log: log},
 		health:    h,
 	})
-	ops := newOps(h, newMetrics(a.Reloads, calls), log)
+	ops := newOps(h, newMetrics(a.Reloads, calls), jwks(g), log)
 
 	rpcListener, err := listen(ctx, a.cfg.Listen, a.cfg.InsecurePlaintext)
 	if err != nil {
@@ -149,7 +157,8 @@ func (a *App) Run(ctx context.Context) (err error) {
 	}})
 
 	if a.cfg.ReloadEvery > 0 {
-		cleanups = append(cleanups, cleanup{"reload of contracts", a.startReload(g)})
+		cleanups = append(cleanups,
+			cleanup{"reload of contracts", a.startReload(g)}, cleanup{"reload of keys", a.keys.start(a.cfg.ReloadEvery)})
 	}
 	broken := make(chan error, 2)
 	go func() { broken <- rpc.Serve(rpcListener) }()

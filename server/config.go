@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"os"
 	"strconv"
@@ -26,6 +25,16 @@ type Config struct {
 	Policies string
 	// Data is the directory of the embedded store; it is made if absent.
 	Data string
+	// Issuer is the service's name in its tokens, the same for all replicas.
+	Issuer string
+	// Keys is the directory of the service's keys, shared by replicas; "" means keys below
+	// Data, which are made if absent.
+	Keys string
+	// Approvers is a JWK Set of those who may approve calls; "" means that nobody may.
+	Approvers string
+	// GrantIssuers lists who may sign grants: issuer=FILE, separated by commas, each FILE a
+	// JWK Set; "" means that nobody may.
+	GrantIssuers string
 	// InsecurePlaintext lets anyone who reaches Listen call without identity.
 	InsecurePlaintext bool
 	// ReloadEvery is how often the contracts directory is looked at, at least, for a
@@ -46,6 +55,7 @@ func DefaultConfig() Config {
 		OpsListen:    "127.0.0.1:7444",
 		Contracts:    "contracts",
 		Data:         "data",
+		Issuer:       "hallmark",
 		ReloadEvery:  2 * time.Second,
 		DrainWait:    2 * time.Second,
 		DrainTimeout: 20 * time.Second,
@@ -83,6 +93,10 @@ func (c *Config) Fields() []Field {
 		{Name: "contracts", Usage: "directory of contracts", Value: textValue{&c.Contracts}},
 		{Name: "policies", Usage: "directory of policies; empty: none", Value: textValue{&c.Policies}},
 		{Name: "data", Usage: "directory of the embedded store; made if absent", Value: textValue{&c.Data}},
+		{Name: "issuer", Usage: "name of the service in its tokens, the same for all replicas", Value: textValue{&c.Issuer}},
+		{Name: "keys", Usage: "directory of keys, shared by replicas; empty: keys below data, made if absent", Value: textValue{&c.Keys}},
+		{Name: "approvers", Usage: "JWK Set of those who may approve calls; empty: nobody", Value: textValue{&c.Approvers}},
+		{Name: "grant-issuers", Usage: "issuer=FILE,… of JWK Sets of those who may sign grants; empty: nobody", Value: textValue{&c.GrantIssuers}},
 		{Name: "insecure-plaintext", Usage: "serve beyond loopback without TLS: whoever reaches the port may call", Value: boolValue{&c.InsecurePlaintext}},
 		{Name: "reload-every", Usage: "how often the contracts are looked at for a change; 0: never", Value: durationValue{&c.ReloadEvery}},
 		{Name: "drain-wait", Usage: "time between saying NOT_SERVING and refusing calls", Value: durationValue{&c.DrainWait}},
@@ -168,34 +182,22 @@ func (c *Config) Check() error {
 	if err := isDirectory("contracts", c.Contracts); err != nil {
 		return err
 	}
-	return checkPolicies(c.Policies)
+	if c.Policies != "" {
+		if err := isDirectory("policies", c.Policies); err != nil {
+			return err
+		}
+	}
+	if c.Issuer == "" || len(c.Issuer) > maxIssuer {
+		return fmt.Errorf("issuer: needs a name of at most %d bytes, under which tokens are signed", maxIssuer)
+	}
+	return nil
 }
 
-// checkPolicies refuses whatever this version would not enforce.
-func checkPolicies(dir string) error {
-	if dir == "" {
-		return nil
-	}
-	if err := isDirectory("policies", dir); err != nil {
-		return err
-	}
-	return fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return fmt.Errorf("policies: %w", err)
-		case name == ".":
-			return nil
-		case strings.HasPrefix(d.Name(), "."):
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		case d.IsDir():
-			return nil
-		}
-		return fmt.Errorf("policies: this version enforces none, and %s/%s is there; serving without it would be a weaker mode: leave --policies out, or take the file away", dir, name)
-	})
-}
+// maxIssuer bounds the name of the service in its tokens, in bytes.
+const maxIssuer = 256
+
+// sources are the directories of what the deployment declares.
+func (c *Config) sources() sources { return sources{c.Contracts, c.Policies} }
 
 func isDirectory(field, dir string) error {
 	if dir == "" {

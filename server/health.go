@@ -39,6 +39,7 @@ type health struct {
 	gate    *gate.Gate
 	store   audit.Store
 	reloads func() Reloads
+	keys    func() subsystem
 
 	mu       sync.Mutex
 	draining bool
@@ -46,8 +47,8 @@ type health struct {
 	changed  chan struct{} // closed and replaced whenever a watcher should look again
 }
 
-func newHealth(g *gate.Gate, store audit.Store, reloads func() Reloads) *health {
-	return &health{gate: g, store: store, reloads: reloads, changed: make(chan struct{})}
+func newHealth(g *gate.Gate, store audit.Store, reloads func() Reloads, keys func() subsystem) *health {
+	return &health{gate: g, store: store, reloads: reloads, keys: keys, changed: make(chan struct{})}
 }
 
 // watchEvery is how often watchers look at the store, which tells nobody by itself.
@@ -70,7 +71,7 @@ func (h *health) subsystems(ctx context.Context) []subsystem {
 	if draining {
 		serving.err = errDraining
 	}
-	return []subsystem{serving, contracts, {name: "audit", err: h.store.Ready(ctx)}}
+	return []subsystem{serving, contracts, {name: "audit", err: h.store.Ready(ctx)}, h.keys()}
 }
 
 // current is the status of the whole. Every service needs the same things.
