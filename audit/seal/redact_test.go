@@ -174,6 +174,7 @@ func TestRedactAll(t *testing.T) {
 		{"an address that looks like a key", github + `@example.test`, `[redacted-email]`},
 		{"bearer of an address", `Bearer a@example.test`, `Bearer [redacted-email]`},
 		{"a number behind padding", random + `==01701234567`, `[redacted-token][redacted-phone]`},
+		{"two in a number of JSON", `{"n":12345678901234567890123456789012.345678901}`, `{"n":0}`},
 		{"neighbours", `a@b.test'c@d.test`, `[redacted-email]'[redacted-email]`},
 	})
 	in := []byte(`a@example.test b@example.test 0170 1234567 ` + github)
