@@ -128,7 +128,7 @@ func (m callMetrics) fault(r audit.Record) {
 	case "SYNTAX", "ADAPTER", "SCHEMA":
 		m.faults.WithLabelValues(r.Tool, version, r.Owner, r.Rejection.Reason).Inc()
 	}
-	if r.Signals["unnamed_members"] > 0 {
+	if r.Signals["unnamed_members"] > 0 || r.Signals["dropped_members"] > 0 {
 		m.faults.WithLabelValues(r.Tool, version, r.Owner, notice.ReasonDropped).Inc()
 	}
 }

@@ -51,7 +51,7 @@ otherwise nothing), 2 no answer.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.key, "key", "", "file of the approver's private key")
 	flags.StringVar(&f.jwks, "jwks", "", "file of the service's public keys")
-	f.at.register(cmd, "", "host:port of the service, to ask it for its public keys")
+	f.at.registerAs(cmd, "", "host:port of the service, to ask it for its public keys", "tls-cert", "tls-key")
 	flags.StringVar(&f.service, "issuer", f.service, "name of the service in its tokens, as its own --issuer says")
 	flags.BoolVar(&f.unverified, "unverified", false, "do not check who made the challenge")
 	flags.BoolVar(&f.yes, "yes", false, "approve without asking")
