@@ -210,6 +210,7 @@ func identify(ctx context.Context, _ string, next func(context.Context) error) e
 	if err := grpc.SetHeader(ctx, metadata.Pairs(DecisionIDHeader, id.String())); err != nil {
 		return status.Error(codes.Internal, sentenceInternal)
 	}
+	nameSpan(ctx, id.String())
 	return next(context.WithValue(ctx, decisionIDKey{}, id.String()))
 }
 
