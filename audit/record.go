@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Record is one judgement, field for field the message Event of the wire. It never holds
-// a value of the payload. Enums are the wire's names without their prefix ("SCHEMA",
+// Record is one judgement, field for field the message Event of the wire unless a field
+// says otherwise. It never holds a value of the payload. Enums are the wire's names without their prefix ("SCHEMA",
 // "DUPLICATE_NAME", "INVALID_RESPONSE", "ALLOW"); the empty string is the unspecified
 // value. Digests are lowercase hex SHA-256 unless the field says otherwise.
 //
@@ -43,8 +43,8 @@ type Record struct {
 	CallIDDigest string `json:"call_id_digest,omitzero"`
 	// Principal is the user for whom the call is made, as the caller knows it.
 	Principal string `json:"principal,omitzero"`
-	// ArgumentsDigest is the digest of the canonical arguments.
-	ArgumentsDigest string `json:"arguments_digest,omitzero"`
+	// ArgumentsDigest is the digest of the canonical arguments. Stores find by it.
+	ArgumentsDigest string `json:"-"`
 	// Source is an endpoint without user info, query and fragment, or a command's name.
 	Source string `json:"source,omitzero"`
 	// Adapter is the caller's name and version of what fetched the reply.
@@ -74,6 +74,9 @@ type Record struct {
 	MoreRejections []Rejection `json:"more_rejections,omitempty"`
 	// Decision is "DENY", "ALLOW" or "NEEDS_APPROVAL"; empty for other calls.
 	Decision string `json:"-"`
+	// Delivered is "trusted" or "untrusted" where outside content was handed on, a tool's
+	// own words about a failure included; "" where nothing was. It is not in the Event.
+	Delivered string `json:"-"`
 	// Reasons explain the decision.
 	Reasons []Reason `json:"reasons,omitempty"`
 	// GrantIDs are the grants that covered the call.
@@ -136,10 +139,16 @@ func (r *Record) Check() error {
 	if !isUUID(r.DecisionID) {
 		return fmt.Errorf("%w: decision id is no lowercase UUID", ErrInvalidRecord)
 	}
-	if y := r.At.UTC().Year(); y < 1970 || y > 2261 {
+	if !storable(r.At) {
 		return fmt.Errorf("%w: time is outside 1970 to 2261", ErrInvalidRecord)
 	}
 	return nil
+}
+
+// storable reports whether 64 bits of nanoseconds since 1970 hold a time.
+func storable(t time.Time) bool {
+	y := t.UTC().Year()
+	return y >= 1970 && y <= 2261
 }
 
 // isUUID reports whether s is 8-4-4-4-12 lowercase hex digits.

@@ -21,7 +21,9 @@ func size(t testing.TB, r *Record) int {
 		t.Fatal(err)
 	}
 	n := len(b) + len(r.DecisionID) + 8
-	for _, s := range []string{r.RPC, r.Tenant, r.Tool, r.RequestID, r.SessionID, r.FailureCode, r.Decision} {
+	for _, s := range []string{
+		r.RPC, r.Tenant, r.Tool, r.RequestID, r.SessionID, r.FailureCode, r.Decision, r.ArgumentsDigest, r.Delivered,
+	} {
 		n += len(s)
 	}
 	return n

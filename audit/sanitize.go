@@ -81,6 +81,7 @@ func (r *Record) Sanitize() {
 		{&r.RawDigest, maxWord},
 		{&r.FailureCode, maxWord},
 		{&r.Decision, maxWord},
+		{&r.Delivered, maxWord},
 		{&r.ReceiptID, maxWord},
 		{&r.PermitID, maxWord},
 	} {

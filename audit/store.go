@@ -47,17 +47,33 @@ const (
 // Store keeps records. All methods are safe for concurrent use. Every method stops
 // waiting when its context ends and then returns an error that matches the context's.
 type Store interface {
-	// Append keeps a record and returns nil only after it is durable. Records are
-	// sanitized ([Record.Sanitize]) and keyed by DecisionID: appending an id again is
-	// a no-op that succeeds, whatever the rest of the record says, and the first one
-	// stays.
+	// Append keeps an entry and returns nil only after it is durable. Records are
+	// sanitized ([Record.Sanitize]) and keyed by DecisionID: appending an id again is a
+	// no-op that succeeds, whatever the rest of the entry says, and the first one stays.
+	//
+	// The outcome says whether the entry was written. It is not where Uses.Request is
+	// remembered (the claims are then not looked at), and where a claim has no room: uses
+	// that were counted before, by whichever replica, reach its limit. Of entries that
+	// come together for the last use exactly one is written. What is over by Record.At is
+	// not remembered.
 	//
 	// Append fails at once with ErrFull when the bounded queue has no room, with
 	// ErrUnavailable when the store cannot write, and with ErrInvalidRecord when
-	// [Record.Check] refuses the record. When ctx ends while Append waits, the record
-	// may or may not become durable. The store keeps nothing that rec points to after
-	// Append has returned.
-	Append(ctx context.Context, rec Record) error
+	// [Entry.Check] refuses the entry. When ctx ends while Append waits, the entry may or
+	// may not become durable.
+	Append(ctx context.Context, e Entry) (Outcome, error)
+	// Recall returns the memo of a request that is remembered at the time now, else
+	// ErrNotFound; ErrUnavailable.
+	Recall(ctx context.Context, request Key, now time.Time) ([]byte, error)
+	// Latest returns the newest record of a Validate of this tool with these arguments in
+	// the session, by At, then by DecisionID, whatever it came to; ErrNotFound where there
+	// is none or where the session is "", ErrUnavailable, ErrDamaged.
+	Latest(ctx context.Context, j Judged) (Record, error)
+	// Delivered returns every tool whose results were delivered to a session, and how far
+	// they were trusted: sorted, without repeats, none for the session "". The error
+	// matches ErrUnavailable where the store cannot say, which includes more than
+	// MaxDeliveries of them.
+	Delivered(ctx context.Context, tenant, sessionID string) ([]Delivery, error)
 	// Get returns the record with this id, ErrNotFound if there is none within scope,
 	// ErrDamaged if it cannot be read, ErrUnavailable.
 	Get(ctx context.Context, scope Scope, decisionID string) (Record, error)
@@ -72,6 +88,22 @@ type Store interface {
 	// records and next valid too, without the damaged ones, which the error names, so
 	// that damage hides no other record.
 	List(ctx context.Context, scope Scope, filter Filter, pageSize int, pageToken string) (records []Record, next string, err error)
+	// Mark returns a place in the order of writing: after the record with this id, which
+	// must be within scope (else ErrNotFound), or, for "", after all that is durable now.
+	// ErrUnavailable.
+	Mark(ctx context.Context, scope Scope, decisionID string) (mark string, err error)
+	// Tail returns up to limit records within scope that pass filter and became durable
+	// after mark, in the order of writing, and the mark after the last one that was looked
+	// at. A record is met exactly once by whoever goes on from mark to mark, whatever its
+	// At. limit is 1 to MaxPageSize; MaxPageBytes holds. ErrBadPageToken, ErrUnavailable;
+	// damaged records are left out.
+	Tail(ctx context.Context, scope Scope, filter Filter, mark string, limit int) (records []Record, next string, err error)
+	// Original returns the sealed original of a record within scope whose KeepUntil lies
+	// after now, else ErrNotFound; ErrUnavailable. The caller owns it.
+	Original(ctx context.Context, scope Scope, decisionID string, now time.Time) (Original, error)
+	// Purge removes what is over, in steps that hold nobody up, and returns what it
+	// removed so far with any error. ErrUnavailable, or ctx's.
+	Purge(ctx context.Context, p Purge) (Purged, error)
 	// Ready returns nil while records can be written, and an error that matches
 	// ErrUnavailable and says why while they cannot. A store becomes ready again by
 	// itself when the cause is gone.

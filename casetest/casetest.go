@@ -123,20 +123,28 @@ func Run(ctx context.Context, set *gate.Set) Report {
 				Tool: tool.Contract.Tool, Version: tool.Contract.Version,
 				File: path.Join(tool.Contract.Dir, c.File), Line: c.Want.Line, Why: c.Why,
 			}
-			outcome, err := gate.JudgeBy(ctx, tool, call(tool.Contract, c), gate.Judgement{
-				Caller: caller, Now: now(c), Evidence: gate.CaseEvidence(c.Evidence),
-			})
-			if err != nil {
-				r.Faults = []Fault{{"call", "a well-formed one", err.Error()}}
+			if c.Call != nil {
+				r.Faults = decided(ctx, set, tool, c)
 			} else {
-				r.Faults = compare(c.Want, outcome)
-				seen.note(outcome)
+				r.Faults = judged(ctx, tool, c, seen)
 			}
 			report.Results = append(report.Results, r)
 		}
 		report.Unreached = append(report.Unreached, seen.missing()...)
 	}
 	return report
+}
+
+// judged runs a case about a reply.
+func judged(ctx context.Context, tool *gate.Tool, c contract.Case, seen *reach) []Fault {
+	outcome, err := gate.JudgeBy(ctx, tool, call(tool.Contract, c), gate.Judgement{
+		Caller: caller, Now: now(c), Evidence: gate.CaseEvidence(c.Evidence),
+	})
+	if err != nil {
+		return []Fault{{"call", "a well-formed one", err.Error()}}
+	}
+	seen.note(outcome)
+	return compare(c.Want, outcome)
 }
 
 // caller is who reports the replies of cases. It may ask for sources, so that a case can

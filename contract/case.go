@@ -7,12 +7,12 @@ import (
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
 )
 
-// Case is one executable example of a contract: a reply (or the lack of one) and the
-// verdict that it must get (A22).
+// Case is one executable example of a contract (A22): a reply, or the lack of one, and
+// the verdict that it must get, or a proposed call and the decision about it.
 type Case struct {
 	File string // path relative to the contract's folder
 	Why  string
-	// Now is the clock of the case; zero where no check looks at time.
+	// Now is the clock of the case; zero where nothing in it looks at time.
 	Now      time.Time
 	Request  CaseRequest
 	Evidence []CaseEvidence
@@ -20,6 +20,16 @@ type Case struct {
 	// Raw is the reply's bytes; nil where there is none.
 	Raw  []byte
 	Want Want
+
+	// Call is not nil where the case asks for a decision about a call; Raw, Upstream and
+	// Request are then empty. The members below it are empty in every other case.
+	Call   *CaseCall
+	Grants []CaseGrant
+	// Policies are the rules of the file that the case names, sorted by name; nil where
+	// it names none.
+	Policies []Policy
+	Sources  []CaseSource // what was delivered to the session
+	Approval string       // "" for none, approve or reject
 }
 
 // CaseRequest is the outstanding request of a case.
@@ -43,6 +53,40 @@ type CaseEvidence struct {
 	ObservedAt time.Time
 }
 
+// CaseCall is a call that is proposed to the contract's tool.
+type CaseCall struct {
+	Raw       []byte // the arguments as they come; never nil
+	Principal string
+	SessionID string
+	RequestID string // made up by the runner where the case names none
+}
+
+// CaseGrant is one permission of the user's task.
+type CaseGrant struct {
+	ID     string // grant-N, N from 1, where the case names none
+	Issuer string // "" is the caller itself
+	Tool   string // the contract's where the case names none
+	Scopes []CaseScope
+	// NotAfter is exclusive; zero where the case leaves it out.
+	NotAfter time.Time
+	// MaxUses is the number of calls that it is good for; 0 beside Unlimited.
+	MaxUses   uint32
+	Unlimited bool
+}
+
+// CaseScope is what a grant says about one scope: either Values, not nil then, or Any.
+type CaseScope struct {
+	Name   string
+	Values []string
+	Any    bool
+}
+
+// CaseSource is a tool whose output was delivered to the session.
+type CaseSource struct {
+	Tool  string
+	Trust string // trusted or untrusted
+}
+
 // CaseUpstream is how the reply of a case came. At most one of the status members is
 // set.
 type CaseUpstream struct {
@@ -60,7 +104,8 @@ type CaseUpstream struct {
 	RawSource      bool // the source of a page is asked for
 }
 
-// Want is the verdict that a case must get: a failure, data, or a text.
+// Want is the verdict that a case must get: a failure, data, or a text; of a case about
+// a call, a decision.
 type Want struct {
 	// Failure is the code that the agent must see; "" where the case is accepted.
 	Failure   FailureCode
@@ -82,6 +127,18 @@ type Want struct {
 	Title         *string    // nil: not looked at
 	Links         []WantLink // nil: not looked at
 	Normalization string     // NFKC or NFC; "": not looked at
+
+	// Decision is ALLOW, DENY or NEEDS_APPROVAL; "" where the case is about a reply. Where
+	// it is set, Failure, At and the members below are all that can be.
+	Decision string
+	Reasons  []string // codes of the decision, see ReasonCodes; nil: not looked at
+	// Keyword is the one of the schema that refused an argument; "": not looked at.
+	Keyword string
+	// ArgumentsJSON are the arguments as they are to be executed, byte for byte; nil: not
+	// looked at.
+	ArgumentsJSON *string
+	Obligations   []string // of the executor; nil: not looked at
+
 	// Line and Column are where want stands in the case's file, from 1.
 	Line, Column int
 }

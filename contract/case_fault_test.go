@@ -67,10 +67,6 @@ func TestCaseFaults(t *testing.T) {
 		r(k("message: exit 1}", "message: 1e400}"), "+:8:117: want.data is beyond the service's limits"),
 		r(k("message: exit 1}", "message: "+deep(70)+"}"), "+:8:180: want.data is beyond the service's limits"),
 
-		// Known to the format, not yet to this program.
-		r(file(jobFolder+"cases/call-denied.yaml", "why: x\ncall: {raw: '{}', principal: u1}\ngrants: []\nwant: {decision: DENY, reasons: [OUT_OF_SCOPE], failure: NOT_AUTHORIZED}\n"),
-			jobFolder+"cases/call-denied.yaml:2:1: call (a case about a call's arguments) is not supported by this version of hallmark"),
-		r(in(extra, "want: {failure: INVALID_RESPONSE", "want: {decision: DENY, failure: INVALID_RESPONSE"), extra+":7:18: want.decision (of a case about a call's arguments) is not supported"),
 		r(k("  truncated: false", "  truncated: false\n  text: hello"), "+:8:3: want has data and text; a result is one of them"),
 	})
 }
@@ -172,10 +168,17 @@ func FuzzCase(f *testing.F) {
 	}
 	f.Add([]byte("why: x\nraw_base64: eA==\nevidence: [{tool: a, version: 1, data: [~]}]\nwant: {data: 010}\n"))
 	f.Add([]byte("why: x\nraw_file: ../a\nwant: {text: a}\ncall: {}\n"))
+	f.Add([]byte(callText))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		d := readCase("a/v1", "cases/a.yaml", map[string][]byte{"cases/a.yaml": b})
-		if len(d.faults) == 0 && !d.beyond && (d.Want.Failure != "") == d.Want.Data.Exists() {
+		if len(d.faults) == 0 && !d.inCall && (d.Want.Failure != "") == (d.Want.Data.Exists() || d.Want.Text != nil) {
 			t.Errorf("a verdict that is both or neither: %+v", d.Want)
+		}
+		if len(d.faults) == 0 && d.inCall && (d.Call == nil || d.Call.Raw == nil || d.Want.Decision == "") {
+			t.Errorf("a call without a decision, or the other way round: %+v", d.Case)
+		}
+		if (len(d.faults) == 0) && (d.Call != nil) != d.inCall {
+			t.Errorf("%+v", d.Case)
 		}
 		checkPlaces(t, d.faults, b)
 	})

@@ -8,8 +8,8 @@ import (
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
 )
 
-// Tree is everything that one contracts directory declares, read and linted. It is
-// immutable and safe for concurrent use.
+// Tree is everything that a contracts directory, and a policies directory beside it,
+// declares, read and linted. It is immutable and safe for concurrent use.
 type Tree struct {
 	// Contracts are sorted by tool, then version.
 	Contracts []*Contract
@@ -20,9 +20,12 @@ type Tree struct {
 	// serving.yaml lists, or every other version of a tool that has no entry there. A
 	// version that is neither current nor drained is not served.
 	Drain map[string][]int
-	// Files are the paths and contents that Digest covers: every file of the directory
-	// whose path has no name beginning with ".". They are a copy in memory, so that
-	// what was linted is what is compiled.
+	// Policies are the rules of the deployment, sorted by name.
+	Policies []Policy
+	// Files are the paths and contents that Digest covers: every file of the contracts
+	// directory whose path has no name beginning with ".", and every such file of the
+	// policies directory, below the folder .policies, a name that no contract's file can
+	// have. They are a copy in memory, so that what was linted is what is compiled.
 	Files fs.FS
 	// Digest is the lowercase hex SHA-256 over the sorted (path, bytes) of the files,
 	// each preceded by its length as 8 bytes, big-endian.
@@ -68,16 +71,24 @@ const mainFile = "contract.yaml"
 // points. The zero place is unknown.
 type place struct{ line, column int }
 
-// at returns where a key of contract.yaml stands, or else the nearest key around it;
+// Place returns where a key of contract.yaml stands, or else the nearest key around it.
+// path names it as in "result.agent_fields[2]", "arguments.requires[0].when" and
+// "arguments.unscoped[/run_id]". Line and column are from 1, in code points; they are
 // zeros where the contract was not read from a file.
-func (c *Contract) at(path string) (line, column int) {
+func (c *Contract) Place(path string) (line, column int) {
+	p := placeAround(c.places, path)
+	return p.line, p.column
+}
+
+// placeAround returns where a key stands, or else of the nearest key around it.
+func placeAround(places map[string]place, path string) place {
 	for path != "" {
-		if p, ok := c.places[path]; ok {
-			return p.line, p.column
+		if p, ok := places[path]; ok {
+			return p
 		}
 		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
 	}
-	return 0, 0
+	return place{}
 }
 
 // Effect says whether a tool changes anything.

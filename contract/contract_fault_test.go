@@ -48,7 +48,7 @@ func TestContractFaults(t *testing.T) {
 		r(y("trust: untrusted", "trust: trusted"), ":9:8: trust: trusted without trusted_callers", ":9:8: trust: trusted without trusted_sources"),
 		r(y("trusted_sources: []", "trusted_sources: [https://ci.example.test/]"), ":10:18: trusted_sources of a tool that is not trusted"),
 		r(y("source_label: ci", `source_label: "c\ni"`), ":12:15: is not a label"),
-		r(y(`"état du travail"`, `""`), ":2:34: an alias has 1 to 256 bytes"),
+		r(y(`"état du travail"`, `""`), ":2:34: a name has 1 to 256 bytes"),
 		r(y(`"état du travail"`, `job_status`), ":2:34: the alias is the tool's own name"),
 		r(y(`"état du travail"`, `"mcp__ci__job_status"`), ":2:34: aliases[1] is given twice"),
 

@@ -29,6 +29,12 @@ type field struct {
 func need(name string, r read) field { return field{name, true, r} }
 func may(name string, r read) field  { return field{name, false, r} }
 
+// said reports whether a key stands in the file.
+func (s *source) said(key string) bool {
+	_, ok := s.places[key]
+	return ok
+}
+
 // object reads a mapping with exactly these keys, in the order of the file.
 func (s *source) object(n *yaml.Node, path string, fields ...field) {
 	if !s.isKind(n, path, strictjson.Object) {
@@ -309,11 +315,6 @@ func (s *source) pointers(dst *[]strictjson.Pointer, least int) read {
 		}
 		*dst = append(*dst, p)
 	})
-}
-
-// unsupported takes a key that belongs to the format but not yet to this program.
-func (s *source) unsupported(n *yaml.Node, path string) {
-	s.fault(n, "", "%s is not supported by this version of hallmark", path)
 }
 
 // smallNumber reads a decimal number without leading zeros, up to 999,999.

@@ -4,8 +4,13 @@
 // its cases. [Load] parses a directory of them strictly, lints them, and returns every
 // fault of every file at once, each with file, line and column. The package says what
 // was promised and knows no engine that could judge bytes by it: no JSON Schema
-// evaluator, no expression language. It also owns the vocabulary in which verdicts are
-// written, since cases name them: [FailureCode], [Layer], [Reason].
+// evaluator, no expression language. It also owns the vocabulary in which verdicts and
+// decisions are written, since cases name them: [FailureCode], [Layer], [Reason],
+// [Decisions], [ReasonCodes].
+//
+// The rules that a deployment adds, its policies, stand in a directory of their own; they
+// are read, linted against the tools and covered by the digest together with the
+// contracts: [TakeSnapshot], [Policy].
 //
 // # YAML
 //

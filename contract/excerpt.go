@@ -75,12 +75,12 @@ func lintExcerpts(c *Contract) Faults {
 	var faults Faults
 	if _, err := c.AgentSchema(); err != nil {
 		f := Fault{File: contractFile, Message: "result.agent_fields: the schema of what the agent gets would be larger than 1 MiB", Cure: cure}
-		f.Line, f.Column = c.at("result.agent_fields")
+		f.Line, f.Column = c.Place("result.agent_fields")
 		faults = append(faults, f)
 	}
 	if _, err := c.ArgumentsSchema(); err != nil {
 		f := Fault{File: contractFile, Message: "arguments.schema: the schema would be larger than 1 MiB in one document"}
-		f.Line, f.Column = c.at("arguments.schema")
+		f.Line, f.Column = c.Place("arguments.schema")
 		faults = append(faults, f)
 	}
 	return faults

@@ -91,7 +91,7 @@ func TestExcerptOfFiles(t *testing.T) {
 // A snapshot is what was read: what happens to the files afterwards is no part of it.
 func TestSnapshot(t *testing.T) {
 	fsys := good(t)
-	s, err := TakeSnapshot(fsys)
+	s, err := TakeSnapshot(fsys, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,12 +101,12 @@ func TestSnapshot(t *testing.T) {
 	if err != nil || tree.Digest != want.Digest || s.Digest() != want.Digest {
 		t.Errorf("%v, %s, want %s", err, s.Digest(), want.Digest)
 	}
-	if again, err := TakeSnapshot(tree.Files); err != nil || again.Digest() != s.Digest() {
+	if again, err := TakeSnapshot(tree.Files, nil); err != nil || again.Digest() != s.Digest() {
 		t.Errorf("its own files have the digest %s, %v", again.Digest(), err)
 	}
 	large := fstest.MapFS{"a.md": {Data: make([]byte, maxFileBytes+1)}}
 	var faults Faults
-	if _, err := TakeSnapshot(large); !errors.As(err, &faults) || len(faults) != 1 || faults[0].File != "a.md" {
+	if _, err := TakeSnapshot(large, nil); !errors.As(err, &faults) || len(faults) != 1 || faults[0].File != "a.md" {
 		t.Errorf("too large: %v", err)
 	}
 	if _, err := (Snapshot{}).Load(); !errors.As(err, &faults) {

@@ -7,11 +7,13 @@ import (
 	"strings"
 )
 
-// Fault is one thing that is wrong in a contracts directory.
+// Fault is one thing that is wrong in a contracts directory, or in a policies directory.
 type Fault struct {
-	File   string // slash-separated, below the contracts directory
-	Line   int    // from 1; 0 where the whole file is meant
-	Column int    // from 1, in code points; 0 where unknown
+	// File is slash-separated, below the contracts directory; of a file of the policies
+	// directory it is policies/ and its path there.
+	File   string
+	Line   int // from 1; 0 where the whole file is meant
+	Column int // from 1, in code points; 0 where unknown
 	// Message says what is wrong, and Cure what to do about it; both are sentences
 	// without the payload of any case.
 	Message string

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"fmt"
 	"path"
 	"slices"
 
@@ -9,7 +10,7 @@ import (
 
 // faultOn notes a fault about a key of contract.yaml.
 func (d *draft) faultOn(key, cure, format string, args ...any) {
-	line, column := d.contract.at(key)
+	line, column := d.contract.Place(key)
 	d.faultAt(place{line, column}, cure, format, args...)
 }
 
@@ -148,8 +149,8 @@ func (l *loader) lintNames() {
 	}
 }
 
-// lintEvidence sees that what a call requires can exist.
-func (l *loader) lintEvidence(current map[string]int) {
+// draftsByTool returns the versions of each tool that names itself.
+func (l *loader) draftsByTool() map[string]map[int]*draft {
 	tools := make(map[string]map[int]*draft)
 	for _, d := range l.drafts {
 		if tool := d.contract.Tool; tool != "" {
@@ -159,27 +160,37 @@ func (l *loader) lintEvidence(current map[string]int) {
 			tools[tool][d.contract.Version] = d
 		}
 	}
+	return tools
+}
+
+// lintEvidence sees that what a call requires can exist.
+func (l *loader) lintEvidence(tools map[string]map[int]*draft, current map[string]int) {
 	for _, d := range l.drafts {
 		if d.contract.Arguments == nil {
 			continue
 		}
 		for i, e := range d.contract.Arguments.Requires {
-			if e.Tool != "" {
-				l.lintRequirement(d, indexed("arguments.requires", i), e, tools[e.Tool], current[e.Tool])
-			}
+			lintRequirement(e, tools[e.Tool], current[e.Tool], func(key, cure, message string) {
+				l.faultOn(d, indexed("arguments.requires", i)+key, cure, "%s", message)
+			})
 		}
 	}
 }
 
-func (l *loader) lintRequirement(d *draft, key string, e Evidence, versions map[int]*draft, current int) {
+// lintRequirement sees that one piece of evidence can exist. versions are the contracts
+// of its tool; fault notes what is wrong with a key of it.
+func lintRequirement(e Evidence, versions map[int]*draft, current int, fault func(key, cure, message string)) {
+	if e.Tool == "" {
+		return // a fault already
+	}
 	if len(versions) == 0 {
-		l.faultOn(d, key+".tool", "", "evidence of %s, for which there is no contract", quote(e.Tool))
+		fault(".tool", "", fmt.Sprintf("evidence of %s, for which there is no contract", quote(e.Tool)))
 		return
 	}
 	count := []int{current} // the versions whose receipts count
 	for i, v := range e.Versions {
 		if versions[v] == nil {
-			l.faultOn(d, indexed(key+".versions", i), "", "evidence of %s version %d, for which there is no contract", quote(e.Tool), v)
+			fault(indexed(".versions", i), "", fmt.Sprintf("evidence of %s version %d, for which there is no contract", quote(e.Tool), v))
 		} else if v != current {
 			count = append(count, v)
 		}
@@ -191,12 +202,12 @@ func (l *loader) lintRequirement(d *draft, key string, e Evidence, versions map[
 		}
 		isFresh := func(c Check) bool { return c.Use == useFresh }
 		if e.MaxAge > 0 && !slices.ContainsFunc(from.contract.Result.Checks, isFresh) {
-			l.faultOn(d, key+".max_age", "add a fresh check to that contract",
-				"max_age for evidence of %s version %d, whose contract has no fresh check", quote(e.Tool), v)
+			fault(".max_age", "add a fresh check to that contract",
+				fmt.Sprintf("max_age for evidence of %s version %d, whose contract has no fresh check", quote(e.Tool), v))
 		}
 		if from.contract.Receipt == nil {
-			l.faultOn(d, key+".tool", "add receipt to that contract",
-				"evidence of %s version %d, whose contract issues no receipts", quote(e.Tool), v)
+			fault(".tool", "add receipt to that contract",
+				fmt.Sprintf("evidence of %s version %d, whose contract issues no receipts", quote(e.Tool), v))
 		}
 	}
 }

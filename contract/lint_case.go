@@ -25,10 +25,10 @@ func (r *Result) looksAtTime() bool {
 
 // lint holds a case against its contract.
 func (d *caseDraft) lint(c *Contract) {
-	if d.Now.IsZero() && c.Result.looksAtTime() && !d.beyond {
+	if d.Now.IsZero() && c.Result.looksAtTime() {
 		d.faultAt(place{1, 1}, "", "now is missing; the contract has a check that looks at time")
 	}
-	if d.accepted && !d.beyond {
+	if d.accepted {
 		d.lintAccepted(c.Result.Kind)
 	}
 	check := d.Want.Check
@@ -190,7 +190,7 @@ func (d *draft) lintObligations(cases []*caseDraft) {
 		proofs, named := 0, (*caseDraft)(nil)
 		for _, k := range cases {
 			name := path.Base(k.File)
-			if !strings.HasPrefix(name, o.prefix) || o.except != "" && strings.HasPrefix(name, o.except) {
+			if k.inCall || !strings.HasPrefix(name, o.prefix) || o.except != "" && strings.HasPrefix(name, o.except) {
 				continue
 			}
 			if len(k.faults) > 0 || o.proves(k.Want) {

@@ -22,8 +22,10 @@ import (
 // are followed. A .yaml, .yml or .json file that nothing reads is a fault; files of
 // other names (README.md) stand where they like. A directory without any contract is
 // a fault too: it is more often a wrong mount than a wish.
+//
+// Policies stand in a directory of their own, which [TakeSnapshot] reads too.
 func Load(fsys fs.FS) (*Tree, error) {
-	s, err := TakeSnapshot(fsys)
+	s, err := TakeSnapshot(fsys, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -51,14 +53,16 @@ func LoadFolder(fsys fs.FS, dir string) (*Tree, error) {
 	for name, b := range files {
 		below[path.Join(dir, name)] = b
 	}
-	return allOrNothing(Snapshot{below, digest(below)}.read(true))
+	return allOrNothing(Snapshot{files: below, digest: digest(below)}.read(true))
 }
 
-// Load lints what was read, as the function of this name does.
+// Load lints what was read, as the function of this name does, and the policies that
+// were read with it: .yaml and .yml files, any other is a fault.
 func (s Snapshot) Load() (*Tree, error) { return allOrNothing(s.read(false)) }
 
 // Sound returns the contracts that have no fault of their own, whatever is wrong beside
-// them. It serves to look for more faults; what it returns must not be served.
+// them, and of the policies those in files without a fault that are about these
+// contracts alone. It serves to look for more faults; what it returns must not be served.
 func (s Snapshot) Sound() *Tree {
 	tree, _ := s.read(false)
 	return tree
@@ -83,21 +87,26 @@ func (s Snapshot) read(alone bool) (*Tree, Faults) {
 	l.lintFolders()
 	l.lintNames()
 	l.readServing()
-	tree := &Tree{Files: newMemFS(s.files), Digest: s.digest}
+	tree := &Tree{Files: newMemFS(s.covered()), Digest: s.digest}
 	tree.Current, tree.Drain = l.serving()
 	if !alone {
-		l.lintEvidence(tree.Current)
+		l.lintEvidence(l.draftsByTool(), tree.Current)
+		l.lintCasePolicies(tree.Current)
 	}
-	faults := l.faults.Sort()
+	l.faults = l.faults.Sort()
 	for _, d := range l.drafts {
-		if !faults.below(d.contract.Dir) {
+		if !l.faults.below(d.contract.Dir) {
 			tree.Contracts = append(tree.Contracts, d.contract)
 		}
 	}
 	slices.SortFunc(tree.Contracts, func(a, b *Contract) int {
 		return cmp.Or(strings.Compare(a.Tool, b.Tool), cmp.Compare(a.Version, b.Version))
 	})
-	return tree, faults
+	if len(s.policies) > 0 {
+		tree.Policies = tree.applicable(l.readPolicies(s.policies, tree.Current))
+		l.faults = l.faults.Sort()
+	}
+	return tree, l.faults
 }
 
 // servingFile says which versions are served.
@@ -114,6 +123,7 @@ type loader struct {
 	versions []versionFolder  // sorted by folder, then version
 	drafts   []*draft         // one for each of versions
 	entries  map[string]entry // of serving.yaml, by tool
+	policies []*policyFile    // those that cases name
 	faults   Faults
 }
 
@@ -212,11 +222,18 @@ func (l *loader) readCases(d *draft) (readable bool) {
 		d.named[name] = true
 		cases = append(cases, readCase(c.Dir, name, d.files))
 	}
+	rules := make(map[string]*policyFile) // by file
 	for _, k := range cases {
-		if k.named != "" {
-			d.named[k.named] = true
+		for _, name := range k.named {
+			d.named[name] = true
 		}
-		if d.good["result"] && len(k.faults) == 0 {
+		l.casePolicies(d, k, rules)
+		switch {
+		case len(k.faults) > 0:
+		case k.inCall && d.said("result"):
+			k.lintCall(d)
+		case k.inCall:
+		case d.good["result"]:
 			k.lint(c)
 		}
 		l.faults = append(l.faults, k.faults...)
@@ -226,6 +243,25 @@ func (l *loader) readCases(d *draft) (readable bool) {
 		d.lintObligations(cases)
 	}
 	return !slices.ContainsFunc(cases, func(k *caseDraft) bool { return len(k.faults) > 0 })
+}
+
+// casePolicies reads the file of policies that a case names, once for all cases of the
+// contract; the file's faults are the contract's.
+func (l *loader) casePolicies(d *draft, k *caseDraft, read map[string]*policyFile) {
+	name := k.policies
+	if name == "" {
+		return
+	}
+	f := read[name]
+	if f == nil {
+		f = readPolicies(d.contract.Dir+"/"+name, d.files[name])
+		f.lintNames(make(map[string]*policyDraft))
+		l.faults = append(l.faults, f.faults...)
+		l.policies = append(l.policies, f)
+		read[name] = f
+	}
+	k.Policies = f.policies()
+	sortPolicies(k.Policies)
 }
 
 // strays notes files that look meaningful and that nothing names. JSON files are left

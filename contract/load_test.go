@@ -95,13 +95,13 @@ func TestLoadGood(t *testing.T) {
 			t.Errorf("check %d: %+v %s", i, k, strictjson.AppendJSON(nil, k.With))
 		}
 	}
-	if line, column := c.at("result.agent_fields[2]"); line != 26 || column != 40 {
+	if line, column := c.Place("result.agent_fields[2]"); line != 26 || column != 40 {
 		t.Errorf("agent_fields[2] at %d:%d", line, column)
 	}
-	if line, column := c.at("result.checks[1].with.result"); line != 23 || column != 27 {
+	if line, column := c.Place("result.checks[1].with.result"); line != 23 || column != 27 {
 		t.Errorf("a place without an entry of its own: %d:%d", line, column)
 	}
-	if line, column := (&Contract{}).at("result.schema"); line != 0 || column != 0 {
+	if line, column := (&Contract{}).Place("result.schema"); line != 0 || column != 0 {
 		t.Errorf("a contract without places: %d:%d", line, column)
 	}
 	if tree.Current["job_status"] != 1 || len(tree.Drain) != 0 {

@@ -24,7 +24,7 @@ func (d *draft) arguments(n *yaml.Node, path string) {
 		may("scopes", d.list(0, func(n *yaml.Node, path string) { d.scope(a, n, path) })),
 		may("unscoped", d.reasons(&a.Unscoped)),
 		may("requires_grant", d.boolean(&a.RequiresGrant)),
-		may("requires", d.list(0, func(n *yaml.Node, path string) { d.evidence(a, n, path) })),
+		may("requires", d.list(0, d.requirement(&a.Requires))),
 	)
 	a.BigIntegers = big == "allowed"
 	d.contract.Arguments = a
@@ -44,27 +44,30 @@ func (d *draft) scope(a *Arguments, n *yaml.Node, path string) {
 	a.Scopes = append(a.Scopes, s)
 }
 
-func (d *draft) evidence(a *Arguments, n *yaml.Node, path string) {
-	var e Evidence
-	d.object(n, path,
-		need("tool", d.matching(&e.Tool, toolForm, "a tool name")),
-		may("versions", d.list(1, collect(d.source, &e.Versions, func(dst *int) read {
-			return d.integer(dst, 1, maxVersion)
-		}))),
-		may("max_age", d.duration(&e.MaxAge, time.Second, maxAge)),
-		need("match", d.entries(func(key, value *yaml.Node, path string) {
-			var argument strictjson.Pointer
-			if !d.isPointer(key, path) {
-				return
-			}
-			d.pointer(&argument)(value, path)
-			if argument != nil {
-				set(&e.Match, key.Value, argument.String())
-			}
-		})),
-		may("when", d.text(&e.When, maxSentence)),
-		may("from", d.list(1, collect(d.source, &e.From, d.texts(maxName)))),
-		may("reusable", d.boolean(&e.Reusable)),
-	)
-	a.Requires = append(a.Requires, e)
+// requirement reads one piece of evidence that a call needs, and appends it.
+func (s *source) requirement(list *[]Evidence) read {
+	return func(n *yaml.Node, path string) {
+		var e Evidence
+		s.object(n, path,
+			need("tool", s.matching(&e.Tool, toolForm, "a tool name")),
+			may("versions", s.list(1, collect(s, &e.Versions, func(dst *int) read {
+				return s.integer(dst, 1, maxVersion)
+			}))),
+			may("max_age", s.duration(&e.MaxAge, time.Second, maxAge)),
+			need("match", s.entries(func(key, value *yaml.Node, path string) {
+				var argument strictjson.Pointer
+				if !s.isPointer(key, path) {
+					return
+				}
+				s.pointer(&argument)(value, path)
+				if argument != nil {
+					set(&e.Match, key.Value, argument.String())
+				}
+			})),
+			may("when", s.text(&e.When, maxSentence)),
+			may("from", s.list(1, collect(s, &e.From, s.texts(maxName)))),
+			may("reusable", s.boolean(&e.Reusable)),
+		)
+		*list = append(*list, e)
+	}
 }

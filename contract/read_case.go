@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"math"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -30,11 +29,12 @@ func parseTime(s string) (time.Time, bool) {
 type caseDraft struct {
 	*source
 	Case
-	files map[string][]byte // of the contract's folder
-	raws  []string          // the keys that gave raw bytes
-	named string            // the file of raw_file
-	// beyond is true where the case is of a kind that this program does not run.
-	beyond bool
+	files    map[string][]byte // of the contract's folder
+	raws     []string          // the keys that gave raw bytes
+	named    []string          // the files that the case names
+	policies string            // the one of them that holds policies
+	// inCall is true where the case is about a call and not about a reply.
+	inCall bool
 	// judged and accepted tell which members of want stand in the file.
 	judged, accepted bool
 }
@@ -46,42 +46,50 @@ func readCase(dir, name string, files map[string][]byte) *caseDraft {
 	if root == nil {
 		return d
 	}
-	if d.isArgumentCase(root) {
-		return d
-	}
+	d.inCall = hasKey(root, "call")
 	c := &d.Case
 	d.object(root, "",
 		need("why", d.text(&c.Why, maxSentence)),
 		may("now", d.time(&c.Now)),
-		may("request", d.request),
+		may("request", d.only(false, d.request)),
 		may("evidence", d.list(0, d.fact)),
-		may("upstream", d.upstream),
-		may("raw", d.raw),
-		may("raw_base64", d.raw),
-		may("raw_file", d.raw),
+		may("upstream", d.only(false, d.upstream)),
+		may("raw", d.only(false, d.rawText(&c.Raw))),
+		may("raw_base64", d.only(false, d.rawBase64(&c.Raw))),
+		may("raw_file", d.only(false, d.rawFile)),
+		may("call", d.call),
+		may("grants", d.only(true, d.atMost(maxGrants, d.grant))),
+		may("policies", d.only(true, d.policyFile)),
+		may("sources", d.only(true, d.list(0, d.delivered))),
+		may("approval", d.only(true, word(d.source, &c.Approval, "approve", "reject"))),
 		need("want", d.want),
 	)
-	if len(d.raws) > 1 {
+	if len(d.raws) > 1 && !d.inCall {
 		d.fault(root, "", "%s are given; a case has one of them", strings.Join(d.raws, " and "))
 	}
 	return d
 }
 
-// isArgumentCase notes the one fault of a case that asks for a decision about a call,
-// in place of every fault that would follow from it.
-func (d *caseDraft) isArgumentCase(root *yaml.Node) bool {
-	if jsonKind(root) != strictjson.Object {
-		return false
-	}
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		switch key := root.Content[i]; key.Value {
-		case "call", "grants", "policies", "sources", "approval":
-			d.beyond = true
-			d.unsupported(key, key.Value+" (a case about a call's arguments)")
+func hasKey(n *yaml.Node, name string) bool {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == name {
 			return true
 		}
 	}
 	return false
+}
+
+// only reads a key that belongs to cases about a call, or to those about a reply.
+func (d *caseDraft) only(inCall bool, r read) read {
+	return func(n *yaml.Node, path string) {
+		switch {
+		case inCall && !d.inCall:
+			d.faultAt(d.places[path], "add call, or remove it", "%s belongs to a case about a call; this one has no call", path)
+		case !inCall && d.inCall:
+			d.faultAt(d.places[path], "remove it, or call", "%s belongs to a case about a reply; this one has call", path)
+		}
+		r(n, path)
+	}
 }
 
 func (s *source) time(dst *time.Time) read {
@@ -113,7 +121,9 @@ func (d *caseDraft) request(n *yaml.Node, path string) {
 		}),
 		may("arguments_json", func(n *yaml.Node, path string) {
 			both++
-			d.argumentsJSON(n, path)
+			if d.isArguments(n, path) {
+				r.Arguments = n.Value
+			}
 		}),
 		may("attempt", d.integer(&r.Attempt, 1, math.MaxInt32)),
 		may("issued_at", d.time(&r.IssuedAt)),
@@ -124,16 +134,17 @@ func (d *caseDraft) request(n *yaml.Node, path string) {
 	}
 }
 
-func (d *caseDraft) argumentsJSON(n *yaml.Node, path string) {
+// isArguments reports whether a node is the text of an argument object.
+func (d *caseDraft) isArguments(n *yaml.Node, path string) bool {
 	if !d.isKind(n, path, strictjson.String) {
-		return
+		return false
 	}
 	v, err := strictjson.Parse([]byte(n.Value), strictjson.Ceilings())
 	if err != nil || v.Kind() != strictjson.Object {
 		d.fault(n, "", "%s is not one strict JSON object", path)
-		return
+		return false
 	}
-	d.Case.Request.Arguments = n.Value
+	return true
 }
 
 func (d *caseDraft) fact(n *yaml.Node, path string) {
@@ -193,37 +204,52 @@ func (d *caseDraft) upstream(n *yaml.Node, path string) {
 	}
 }
 
-// raw reads the reply's bytes in whichever way they are given. No byte of them
-// appears in a message.
-func (d *caseDraft) raw(n *yaml.Node, key string) {
-	d.raws = append(d.raws, key)
-	if !d.isKind(n, key, strictjson.String) {
-		return
+// The ways to give raw bytes. No byte of them appears in a message.
+
+func (d *caseDraft) rawText(dst *[]byte) read {
+	return func(n *yaml.Node, path string) {
+		d.raws = append(d.raws, path)
+		if d.isKind(n, path, strictjson.String) {
+			*dst = []byte(n.Value)
+		}
 	}
-	switch key {
-	case "raw":
-		d.Case.Raw = []byte(n.Value)
-	case "raw_base64":
+}
+
+func (d *caseDraft) rawBase64(dst *[]byte) read {
+	return func(n *yaml.Node, path string) {
+		d.raws = append(d.raws, path)
+		if !d.isKind(n, path, strictjson.String) {
+			return
+		}
 		b, err := base64.StdEncoding.Strict().DecodeString(strings.Join(strings.Fields(n.Value), ""))
 		if err != nil {
-			d.fault(n, "", "raw_base64 is not base64 (RFC 4648 section 4, padded)")
+			d.fault(n, "", "%s is not base64 (RFC 4648 section 4, padded)", path)
 			return
 		}
-		d.Case.Raw = b
-	case "raw_file":
-		if !fs.ValidPath(n.Value) {
-			d.fault(n, "", "raw_file: %s is not a path below the contract's folder", quote(n.Value))
-			return
-		}
-		b, ok := d.files[n.Value]
-		if !ok {
-			d.fault(n, "give the path relative to the contract's folder", "raw_file: there is no file %s", quote(n.Value))
-			return
-		}
-		d.named = n.Value
-		d.Case.Raw = slices.Clone(b)
+		*dst = b
 	}
-	if d.Case.Raw == nil {
-		d.Case.Raw = []byte{}
+}
+
+func (d *caseDraft) rawFile(n *yaml.Node, path string) {
+	d.raws = append(d.raws, path)
+	if name, ok := d.folderFile(n, path); ok {
+		d.Case.Raw = append([]byte{}, d.files[name]...)
 	}
+}
+
+// folderFile reads the name of a file of the contract's folder.
+func (d *caseDraft) folderFile(n *yaml.Node, path string) (name string, ok bool) {
+	if !d.isKind(n, path, strictjson.String) {
+		return "", false
+	}
+	if !fs.ValidPath(n.Value) {
+		d.fault(n, "", "%s: %s is not a path below the contract's folder", path, quote(n.Value))
+		return "", false
+	}
+	if _, ok := d.files[n.Value]; !ok {
+		d.fault(n, "give the path relative to the contract's folder", "%s: there is no file %s", path, quote(n.Value))
+		return "", false
+	}
+	d.named = append(d.named, n.Value)
+	return n.Value, true
 }

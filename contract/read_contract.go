@@ -55,12 +55,6 @@ type draft struct {
 	schemaFaults Faults
 }
 
-// said reports whether a key stands in contract.yaml.
-func (d *draft) said(key string) bool {
-	_, ok := d.places[key]
-	return ok
-}
-
 // readContract reads contract.yaml and the schemas that it names.
 func readContract(dir string, version int, files map[string][]byte) *draft {
 	root, s := readYAML(dir+"/"+mainFile, files[mainFile])
@@ -76,7 +70,7 @@ func readContract(dir string, version int, files map[string][]byte) *draft {
 	var trust string
 	d.object(root, "",
 		need("tool", d.matching(&c.Tool, toolForm, "a tool name: letters, digits and _.:/-, at most 128")),
-		may("aliases", d.list(0, collect(d.source, &c.Aliases, d.alias))),
+		may("aliases", d.list(0, collect(d.source, &c.Aliases, d.anyName))),
 		need("version", d.folderVersion),
 		need("owner", d.text(&c.Owner, maxName)),
 		may("description", d.text(&c.Description, maxSentence)),
@@ -104,13 +98,14 @@ func (s *source) texts(most int) func(*string) read {
 	return func(dst *string) read { return s.text(dst, most) }
 }
 
-func (d *draft) alias(dst *string) read {
+// anyName reads a tool's name or alias.
+func (s *source) anyName(dst *string) read {
 	return func(n *yaml.Node, path string) {
-		if !d.isKind(n, path, strictjson.String) {
+		if !s.isKind(n, path, strictjson.String) {
 			return
 		}
 		if n.Value == "" || len(n.Value) > maxName || !utf8.ValidString(n.Value) {
-			d.fault(n, "", "%s: an alias has 1 to %d bytes of UTF-8", path, maxName)
+			s.fault(n, "", "%s: a name has 1 to %d bytes of UTF-8", path, maxName)
 			return
 		}
 		*dst = n.Value

@@ -6,19 +6,19 @@ import (
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
 )
 
-// want reads the verdict that a case must get: a failure, data, or a text.
+// want reads what a case must get: a failure, data, a text, or a decision.
 func (d *caseDraft) want(n *yaml.Node, path string) {
 	w := &d.Case.Want
 	at := d.places[path]
 	w.Line, w.Column = at.line, at.column
 	var refusing, accepting []string // the keys of either kind that stand in the file
 	refuse := func(r read) read {
-		return func(n *yaml.Node, path string) { refusing = append(refusing, path); r(n, path) }
+		return d.only(false, func(n *yaml.Node, path string) { refusing = append(refusing, path); r(n, path) })
 	}
 	accept := func(r read) read {
-		return func(n *yaml.Node, path string) { accepting = append(accepting, path); r(n, path) }
+		return d.only(false, func(n *yaml.Node, path string) { accepting = append(accepting, path); r(n, path) })
 	}
-	d.object(n, path,
+	fields := []field{
 		may("failure", func(n *yaml.Node, path string) {
 			d.judged = true
 			word(d.source, &w.Failure, FailureCodes()...)(n, path)
@@ -29,31 +29,21 @@ func (d *caseDraft) want(n *yaml.Node, path string) {
 		})),
 		may("layer", refuse(word(d.source, &w.Layer, Layers()...))),
 		may("reason", refuse(word(d.source, &w.Reason, Reasons()...))),
-		may("at", refuse(d.wantAt)),
+		may("at", func(n *yaml.Node, path string) {
+			refusing = append(refusing, path)
+			d.wantAt(n, path)
+		}),
 		may("check", refuse(d.matching(&w.Check, nameForm, "the name of a check"))),
-		may("display_text", refuse(func(n *yaml.Node, path string) {
-			if d.isKind(n, path, strictjson.String) {
-				text := n.Value
-				w.DisplayText = &text
-			}
-		})),
-		may("data", func(n *yaml.Node, path string) {
+		may("display_text", refuse(d.exactly(&w.DisplayText))),
+		may("data", d.only(false, func(n *yaml.Node, path string) {
 			d.accepted = true
 			w.Data = d.json(n, path)
-		}),
-		may("text", func(n *yaml.Node, path string) {
-			if d.isKind(n, path, strictjson.String) {
-				d.accepted = true
-				text := n.Value
-				w.Text = &text
-			}
-		}),
-		may("title", accept(func(n *yaml.Node, path string) {
-			if d.isKind(n, path, strictjson.String) {
-				title := n.Value
-				w.Title = &title
-			}
 		})),
+		may("text", d.only(false, func(n *yaml.Node, path string) {
+			d.exactly(&w.Text)(n, path)
+			d.accepted = d.accepted || w.Text != nil
+		})),
+		may("title", accept(d.exactly(&w.Title))),
 		may("links", accept(d.wantLinks)),
 		may("normalization", accept(word(d.source, &w.Normalization, "NFKC", "NFC"))),
 		may("untrusted_text", accept(d.untrustedText)),
@@ -61,16 +51,19 @@ func (d *caseDraft) want(n *yaml.Node, path string) {
 			w.Truncated = new(bool)
 			d.boolean(w.Truncated)(n, path)
 		})),
-		may("decision", d.callCase),
-		may("reasons", d.callCase),
-	)
-	d.checkWant(n, path, refusing, accepting)
+	}
+	d.object(n, path, append(fields, d.decision()...)...)
+	if d.inCall {
+		d.checkDecision(n, path)
+	} else {
+		d.checkWant(n, path, refusing, accepting)
+	}
 }
 
 // checkWant refuses a verdict that is both, neither, or a mixture.
 func (d *caseDraft) checkWant(n *yaml.Node, path string, refusing, accepting []string) {
 	switch {
-	case d.beyond, jsonKind(n) != strictjson.Object:
+	case jsonKind(n) != strictjson.Object, d.said("want.decision"): // a fault already
 	case d.judged && d.accepted:
 		d.fault(n, "", "%s has failure and data or text; a verdict is one of them", path)
 	case !d.judged && !d.accepted:
@@ -81,6 +74,16 @@ func (d *caseDraft) checkWant(n *yaml.Node, path string, refusing, accepting []s
 		d.fault(n, "", "%s belongs to a failure, and data or text is wanted", refusing[0])
 	case d.judged && len(accepting) > 0:
 		d.fault(n, "", "%s belongs to data or text, and a failure is wanted", accepting[0])
+	}
+}
+
+// exactly reads a string that may be empty.
+func (d *caseDraft) exactly(dst **string) read {
+	return func(n *yaml.Node, path string) {
+		if d.isKind(n, path, strictjson.String) {
+			text := n.Value
+			*dst = &text
+		}
 	}
 }
 
@@ -95,11 +98,6 @@ func (d *caseDraft) wantLinks(n *yaml.Node, path string) {
 		links = append(links, l)
 	})(n, path)
 	d.Case.Want.Links = links
-}
-
-func (d *caseDraft) callCase(n *yaml.Node, path string) {
-	d.beyond = true
-	d.unsupported(n, path+" (of a case about a call's arguments)")
 }
 
 func (d *caseDraft) wantAt(n *yaml.Node, path string) {

@@ -61,7 +61,7 @@ func (l *schemaLinter) inSchema(rule string, id int, at strictjson.Value, messag
 // inContract adds a fault at a key of contract.yaml.
 func (l *schemaLinter) inContract(key, message, cure string) {
 	f := Fault{File: contractFile, Message: key + ": " + message, Cure: cure}
-	f.Line, f.Column = l.c.at(key)
+	f.Line, f.Column = l.c.Place(key)
 	if !l.rep.full() {
 		l.rep.faults = append(l.rep.faults, f)
 	}

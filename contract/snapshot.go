@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"strings"
 )
 
-// Bounds of one contracts directory.
+// Bounds of one directory.
 const (
 	maxFileBytes  = 1 << 20
 	maxTreeBytes  = 256 << 20
@@ -21,42 +22,76 @@ const (
 // errTooMuch ends a walk whose directory is refused as a whole.
 var errTooMuch = errors.New("the directory is refused")
 
-// Snapshot is the content of a contracts directory, read once into memory, so that what
-// was compared is what is linted and compiled. It is immutable and safe for concurrent
-// use. The zero Snapshot is that of an empty directory, without a digest.
+// Snapshot is the content of a contracts directory, and of a policies directory beside
+// it, read once into memory, so that what was compared is what is linted and compiled.
+// It is immutable and safe for concurrent use. The zero Snapshot is that of an empty
+// directory, without a digest.
 type Snapshot struct {
-	files  map[string][]byte
-	digest string
+	files    map[string][]byte // of the contracts
+	policies map[string][]byte // by path below their own directory
+	digest   string
 }
 
-// TakeSnapshot reads every file below fsys whose path has no name beginning with ".".
-// Symbolic links are followed as far as fsys follows them: a mounted ConfigMap holds
-// nothing but links into its hidden ..data. The error is one of reading, or [Faults]
-// where the directory exceeds its bounds (those of [Load]).
+// TakeSnapshot reads every file below contracts, and below policies unless that is nil,
+// whose path has no name beginning with ".". Symbolic links are followed as far as the
+// file systems follow them: a mounted ConfigMap holds nothing but links into its hidden
+// ..data. The error is one of reading, or [Faults] where a directory exceeds its bounds
+// (for each those of [Load]).
 //
-// Reading takes time, and fsys may change meanwhile: whoever reads a directory that
+// Reading takes time, and files may change meanwhile: whoever reads a directory that
 // others write takes snapshots until two have the same digest.
-func TakeSnapshot(fsys fs.FS) (Snapshot, error) {
-	files, faults, err := readFiles(fsys)
-	if err != nil {
+func TakeSnapshot(contracts, policies fs.FS) (Snapshot, error) {
+	var s Snapshot
+	var faults, more Faults
+	var err error
+	if s.files, faults, err = readFiles(contracts); err != nil {
 		return Snapshot{}, err
 	}
-	if len(faults) > 0 {
-		return Snapshot{}, faults
+	if policies != nil {
+		if s.policies, more, err = readFiles(policies); err != nil {
+			return Snapshot{}, fmt.Errorf("policies: %w", err)
+		}
+		for i, f := range more {
+			more[i].File = path.Join(policiesName, f.File)
+		}
 	}
-	return Snapshot{files, digest(files)}, nil
+	if faults = append(faults, more...); len(faults) > 0 {
+		return Snapshot{}, faults.Sort()
+	}
+	s.digest = digest(s.covered())
+	return s, nil
 }
 
-// SnapshotOf is [TakeSnapshot] of a directory of this machine. A link that leads out of
-// the directory is an error: nothing elsewhere is opened, and none of its bytes can come
-// to stand in a fault. dir itself may be a link.
-func SnapshotOf(dir string) (Snapshot, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return Snapshot{}, fmt.Errorf("contract: open directory: %w", err)
+// SnapshotOf is [TakeSnapshot] of directories of this machine; policies is "" where
+// there are none. A link that leads out of its directory is an error: nothing elsewhere
+// is opened, and none of its bytes can come to stand in a fault. The directories
+// themselves may be links.
+func SnapshotOf(contracts, policies string) (Snapshot, error) {
+	var dirs [2]fs.FS
+	for i, dir := range []string{contracts, policies} {
+		if i > 0 && dir == "" {
+			continue
+		}
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return Snapshot{}, fmt.Errorf("contract: open directory: %w", err)
+		}
+		defer root.Close() // opened for reading: closing can lose nothing
+		dirs[i] = root.FS()
 	}
-	defer root.Close() // opened for reading: closing can lose nothing
-	return TakeSnapshot(root.FS())
+	return TakeSnapshot(dirs[0], dirs[1])
+}
+
+// covered returns the files that the digest covers.
+func (s Snapshot) covered() map[string][]byte {
+	if len(s.policies) == 0 {
+		return s.files
+	}
+	all := maps.Clone(s.files)
+	for name, b := range s.policies {
+		all[path.Join(policiesFolder, name)] = b
+	}
+	return all
 }
 
 // Digest returns what [Tree.Digest] says of the same files.

@@ -101,6 +101,29 @@ func Reasons() []Reason {
 	}
 }
 
+// Decisions returns every decision about a call, as the wire API names them.
+func Decisions() []string { return []string{"DENY", decisionAllow, "NEEDS_APPROVAL"} }
+
+// decisionAllow is the decision that refuses nothing.
+const decisionAllow = "ALLOW"
+
+// ReasonCodes returns the code of every reason of a decision in the order of the wire
+// API.
+func ReasonCodes() []string {
+	return []string{
+		"UNKNOWN_TOOL", "INVALID_ARGUMENTS", "NO_GRANT", "OUT_OF_SCOPE", "GRANT_EXPIRED",
+		"GRANT_EXHAUSTED", "EVIDENCE_MISSING", "EVIDENCE_STALE", "EVIDENCE_MISMATCH",
+		"EVIDENCE_INVALID", "FORBIDDEN", "APPROVAL_REQUIRED", "APPROVAL_INVALID", "REPLAYED",
+		"CONDITION_ERROR", "READ_ONLY", "GRANTED", "APPROVAL_REFUSED", "UNKNOWN_VERSION",
+		"PERMIT_INVALID",
+	}
+}
+
+// refusals are the failure codes of a call that is not allowed.
+func refusals() []FailureCode {
+	return []FailureCode{NotAuthorized, InvalidArguments, UnknownTool, EvidenceRequired, ApprovalRequired}
+}
+
 // CheckRawSource names, in a rejection, the check of who may read sources (B6).
 const CheckRawSource = "raw_source"
 

@@ -15,10 +15,10 @@ type Caller struct {
 	Name   string
 	// Operator may see why something was refused.
 	Operator bool
+	// MayGrant says that the grants which the caller presents in its own name count (B8).
+	MayGrant bool
 	// RawReader may ask for the source of a page, where its contract allows it (B6).
 	RawReader bool
-	// MayGrant may pass grants to Authorize.
-	MayGrant bool
 	// Tools are the contracts' names of the tools that the caller may use; nil: all. The
 	// caller's owner keeps the slice, and nobody changes it.
 	Tools []string
@@ -46,6 +46,8 @@ type Request struct {
 	Attempt        int    // from 1; 0 counts as 1
 	IssuedAt       time.Time
 	FirstAttemptAt time.Time // zero: IssuedAt
+	// Evidence are receipts of earlier results, as the caller presents them.
+	Evidence []string
 }
 
 // Upstream is how a reply was obtained, as the caller saw it.
@@ -109,6 +111,9 @@ func (e *CallError) Error() string { return fmt.Sprintf("gate: %s: %s", e.Field,
 type prepared struct {
 	Call
 	arguments strictjson.Value // absent where none were given
+	// argumentsDigest is that of the canonical arguments; "" where none were given, or
+	// where they have no canonical form.
+	argumentsDigest string
 }
 
 // prepare checks the form of a call.
@@ -128,6 +133,9 @@ func prepare(call Call) (prepared, error) {
 		return prepared{}, &CallError{"request.arguments_json", "is not a JSON object"}
 	}
 	p.arguments = v
+	if canonical, err := strictjson.AppendCanonical(nil, v, strictjson.KeepBigNumbers); err == nil {
+		p.argumentsDigest = digest(canonical)
+	}
 	return p, nil
 }
 

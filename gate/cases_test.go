@@ -54,7 +54,7 @@ func oneTool(t testing.TB, schema string, change func(*contract.Contract)) *Set 
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := registry.Compile(&contract.Tree{
+	set, err := NewLoader(registry).CompileTree(&contract.Tree{
 		Contracts: []*contract.Contract{c}, Current: map[string]int{"t": 1}, Digest: "d",
 	})
 	if err != nil {

@@ -42,15 +42,6 @@ func JudgeBy(ctx context.Context, tool *validators.Tool, call Call, j Judgement)
 	return judgeBy(ctx, tool, p, j), nil
 }
 
-// CaseEvidence turns the evidence of a contract's case into facts.
-func CaseEvidence(evidence []contract.CaseEvidence) []validators.Evidence {
-	out := make([]validators.Evidence, len(evidence))
-	for i, e := range evidence {
-		out[i] = validators.Evidence(e)
-	}
-	return out
-}
-
 func judge(ctx context.Context, set *Set, p prepared, j Judgement) Outcome {
 	tool, nameKnown := set.Lookup(p.Request.Tool, p.Request.ContractVersion)
 	if tool == nil {

@@ -9,30 +9,26 @@ import (
 	"github.com/hallmark-gate/hallmark/validators"
 )
 
-// Set is every tool of one contracts directory, compiled and immutable. The name
-// stands here for the rooms that stand before the gate and know no validators.
-type Set = validators.Set
-
 // Loader makes sets from directories. It is safe for concurrent use.
 type Loader struct{ registry *validators.Registry }
 
 // NewLoader returns a loader that compiles by registry.
 func NewLoader(registry *validators.Registry) *Loader { return &Loader{registry} }
 
-// Load reads, lints and compiles every contract below fsys. The error is a
+// Load reads, lints and compiles every contract below fsys, without policies. The error is a
 // [contract.Faults] where the contracts are at fault: all faults at once, and no set.
 func (l *Loader) Load(fsys fs.FS) (*Set, error) {
-	s, err := contract.TakeSnapshot(fsys)
+	s, err := contract.TakeSnapshot(fsys, nil)
 	if err != nil {
 		return nil, err
 	}
 	return l.Compile(s)
 }
 
-// LoadDir is [Loader.Load] of a directory of this machine; links that lead out of it are
-// an error.
-func (l *Loader) LoadDir(dir string) (*Set, error) {
-	s, err := contract.SnapshotOf(dir)
+// LoadDir is [Loader.Load] of a directory of this machine, with the policies of another;
+// "" means that there are none. Links that lead out of either are an error.
+func (l *Loader) LoadDir(contracts, policies string) (*Set, error) {
+	s, err := contract.SnapshotOf(contracts, policies)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +41,7 @@ func (l *Loader) LoadDir(dir string) (*Set, error) {
 func (l *Loader) Compile(s contract.Snapshot) (*Set, error) {
 	tree, err := s.Load()
 	if err == nil {
-		return l.registry.Compile(tree)
+		return l.CompileTree(tree)
 	}
 	// Contracts beside the faulty ones may have faults that only their engines see.
 	var faults, more contract.Faults
@@ -57,4 +53,14 @@ func (l *Loader) Compile(s contract.Snapshot) (*Set, error) {
 		faults = append(faults, slices.DeleteFunc(more, missing)...).Sort()
 	}
 	return nil, faults
+}
+
+// CompileTree compiles what was linted, tools and policies together. The error is that of
+// Load.
+func (l *Loader) CompileTree(tree *contract.Tree) (*Set, error) {
+	tools, err := l.registry.Compile(tree)
+	if err != nil {
+		return nil, err
+	}
+	return newSet(tools, tree.Policies)
 }

@@ -3,11 +3,11 @@ package gate
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 
 	"github.com/hallmark-gate/hallmark/audit"
 	"github.com/hallmark-gate/hallmark/contract"
 	"github.com/hallmark-gate/hallmark/validators"
-	"github.com/hallmark-gate/hallmark/validators/strictjson"
 )
 
 // newRecord makes the audit record of one judged call. Nothing of the payload is in
@@ -31,6 +31,8 @@ func newRecord(caller Caller, decisionID string, set *Set, p prepared, o Outcome
 		RawBytes:        uint64(len(p.Raw)),
 		Attempt:         uint32(o.Attempt),
 		Signals:         o.Verdict.Signals,
+		ArgumentsDigest: p.argumentsDigest,
+		Delivered:       delivered(o.Result),
 	}
 	if o.Tool == nil {
 		// What was asked for, since no contract has it.
@@ -39,11 +41,6 @@ func newRecord(caller Caller, decisionID string, set *Set, p prepared, o Outcome
 	}
 	if p.Request.CallID != "" {
 		r.CallIDDigest = digest([]byte(p.Request.CallID))
-	}
-	if p.arguments.Exists() {
-		if canonical, err := strictjson.AppendCanonical(nil, p.arguments, strictjson.KeepBigNumbers); err == nil {
-			r.ArgumentsDigest = digest(canonical)
-		}
 	}
 	keep := true
 	if o.Tool != nil {
@@ -59,14 +56,31 @@ func newRecord(caller Caller, decisionID string, set *Set, p prepared, o Outcome
 	if f := o.Result.Failure; f != nil {
 		r.FailureCode = string(f.Code)
 	}
-	for i, rejection := range o.Verdict.Rejections {
+	reject(&r, o.Verdict.Rejections)
+	return r
+}
+
+// reject notes rejections, the first as the one that counts.
+func reject(r *audit.Record, rejections []validators.Rejection) {
+	for i, rejection := range rejections {
 		if i == 0 {
 			r.Rejection = rejectionRecord(rejection)
 		} else {
 			r.MoreRejections = append(r.MoreRejections, rejectionRecord(rejection))
 		}
 	}
-	return r
+}
+
+// signal counts something in a record; 0 is not counted. The record's map may be the
+// verdict's and is not written to.
+func signal(r *audit.Record, name string, n int) {
+	if n <= 0 {
+		return
+	}
+	signals := make(map[string]uint64, len(r.Signals)+1)
+	maps.Copy(signals, r.Signals)
+	signals[name] += uint64(n)
+	r.Signals = signals
 }
 
 // given is the number of bytes that an agent gets of a reply, and whether they were cut.

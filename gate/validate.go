@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/hallmark-gate/hallmark/audit"
@@ -16,12 +17,13 @@ import (
 // Gate judges calls for a service: by the published set, with an audit record that is
 // durable before any reply. It is safe for concurrent use.
 type Gate struct {
-	published validators.Published
+	published atomic.Pointer[Set]
 	store     audit.Store
 	clock     func() time.Time
 	attempts  *attempts
 	alerts    alerts
 	observe   func(audit.Record)
+	tokens    func() Tokens
 }
 
 // New returns a gate that records in store and judges nothing until a set is
@@ -31,7 +33,7 @@ func New(store audit.Store, clock func() time.Time, options ...Option) *Gate {
 	if clock == nil {
 		clock = time.Now
 	}
-	g := &Gate{store: store, clock: clock, attempts: newAttempts()}
+	g := &Gate{store: store, clock: clock, attempts: newAttempts(), tokens: func() Tokens { return Tokens{} }}
 	for _, o := range options {
 		o(g)
 	}
@@ -56,6 +58,11 @@ type PanicError struct {
 	Stack []byte
 }
 
+// newPanicError is called where a panic was caught.
+func newPanicError(v any) *PanicError {
+	return &PanicError{Kind: fmt.Sprintf("%T", v), Stack: debug.Stack()}
+}
+
 // Error names the kind of the panic.
 func (e *PanicError) Error() string { return "gate: judging panicked with a " + e.Kind }
 
@@ -67,6 +74,8 @@ type Reply struct {
 	DecisionID   string
 	// ContractsDigest names the published set that judged.
 	ContractsDigest string
+	// Receipt attests an accepted result, a compact JWS; "" where the contract issues none.
+	Receipt string
 	// Rejection is set for operators only.
 	Rejection *validators.Rejection
 }
@@ -91,17 +100,24 @@ func (g *Gate) Validate(ctx context.Context, caller Caller, decisionID string, c
 	}
 	began := g.clock()
 	key := attemptKey{caller.Tenant, call.Request.SessionID, call.Request.RequestID}
+	tokens := g.tokens()
+	facts, refused := tokens.verify(set, caller, call.Request.SessionID, call.Request.Evidence, began)
 	outcome, panicked := g.judge(ctx, set, p, Judgement{
-		Caller: caller, Now: began, Answered: g.attempts.answered(key), Jitter: rand.Float64(),
+		Caller: caller, Now: began, Evidence: forChecks(facts),
+		Answered: g.attempts.answered(key), Jitter: rand.Float64(),
 	})
 	record := newRecord(caller, decisionID, set, p, outcome)
+	record.EvidenceIDs = ids(facts)
+	signal(&record, signalEvidenceRefused, refused)
+	attested, receiptID, wanted := tokens.receipt(caller, p, outcome, began)
+	if record.ReceiptID = receiptID; wanted && attested == "" {
+		signal(&record, signalReceiptMissing, 1)
+	}
 	record.At, record.Duration = began, g.clock().Sub(began)
-	if err := g.store.Append(ctx, record); err != nil {
+	if _, err := g.store.Append(ctx, audit.Entry{Record: record}); err != nil {
 		return Reply{}, fmt.Errorf("gate: recording the decision: %w", err)
 	}
-	if g.observe != nil {
-		g.observe(record)
-	}
+	g.observed(record)
 	if panicked != nil {
 		return Reply{}, panicked
 	}
@@ -109,7 +125,7 @@ func (g *Gate) Validate(ctx context.Context, caller Caller, decisionID string, c
 	g.alerts.note(outcome, began)
 	reply := Reply{
 		Result: outcome.Result, ModelPayload: ModelPayload(outcome.Result), Retry: outcome.Retry,
-		DecisionID: decisionID, ContractsDigest: set.Digest(),
+		DecisionID: decisionID, ContractsDigest: set.Digest(), Receipt: attested,
 	}
 	if caller.Operator && len(outcome.Verdict.Rejections) > 0 {
 		reply.Rejection = &outcome.Verdict.Rejections[0]
@@ -121,11 +137,18 @@ func (g *Gate) Validate(ctx context.Context, caller Caller, decisionID string, c
 func (g *Gate) judge(ctx context.Context, set *Set, p prepared, j Judgement) (o Outcome, panicked error) {
 	defer func() {
 		if v := recover(); v != nil {
-			panicked = &PanicError{Kind: fmt.Sprintf("%T", v), Stack: debug.Stack()}
+			panicked = newPanicError(v)
 			o = Outcome{Attempt: max(p.Request.Attempt, 1, j.Answered+1), Verdict: validators.Verdict{
 				Rejections: []validators.Rejection{{Layer: contract.LayerInternal, Detail: "judging failed"}},
 			}}
 		}
 	}()
 	return judge(ctx, set, p, j), nil
+}
+
+// observed tells of a durable record.
+func (g *Gate) observed(record audit.Record) {
+	if g.observe != nil {
+		g.observe(record)
+	}
 }

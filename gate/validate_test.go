@@ -25,12 +25,12 @@ type memory struct {
 	refuse      error
 }
 
-func (m *memory) Append(_ context.Context, r audit.Record) error {
+func (m *memory) Append(_ context.Context, e audit.Entry) (audit.Outcome, error) {
 	if m.refuse != nil {
-		return m.refuse
+		return audit.Outcome{}, m.refuse
 	}
-	m.records = append(m.records, r)
-	return nil
+	m.records = append(m.records, e.Record)
+	return audit.Outcome{}, nil
 }
 
 const decision = "01900000-0000-7000-8000-000000000001"
@@ -163,7 +163,7 @@ func TestAPanicCostsOneCall(t *testing.T) { // case 143
 		t.Fatal(err)
 	}
 	c := oneTool(t, closedA, nil).Tools()[0].Contract
-	set, err := registry.Compile(&contract.Tree{Contracts: []*contract.Contract{c}, Current: map[string]int{"t": 1}})
+	set, err := NewLoader(registry).CompileTree(&contract.Tree{Contracts: []*contract.Contract{c}, Current: map[string]int{"t": 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -123,6 +123,9 @@ func Failure(effect Effect, reasons []Reason) string {
 			return failUnknownTool
 		case EvidenceMissing, EvidenceStale, EvidenceMismatch, EvidenceInvalid:
 			evidence = true
+		case Replayed:
+			// Evidence that was used up can be had anew; nothing else that was can.
+			evidence, other = evidence || r.RequiredTool != "", other || r.RequiredTool == ""
 		case NeedsPerson:
 			approval = true
 		default:

@@ -197,6 +197,12 @@ func ruleVariables(arguments *condition.Shape) []condition.Variable {
 
 func (s *Set) compiled() bool { return s != nil && s.byTool != nil }
 
+// ReadsSources reports whether some rule for a tool reads [Request.Sources]: who fills in
+// a request need not look for them otherwise.
+func (s *Set) ReadsSources(t *Tool) bool {
+	return slices.ContainsFunc(s.rules(t), func(r *rule) bool { return r.sources })
+}
+
 // rules returns the rules for a tool under any of its names, by name of the rule.
 func (s *Set) rules(t *Tool) []*rule {
 	if !s.compiled() {

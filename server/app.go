@@ -39,6 +39,7 @@ type App struct {
 	set    *gate.Set
 	reload *reloader
 	access access
+	keys   *keyring
 	chain  chain
 	who    func(context.Context) *identity
 }
@@ -55,6 +56,9 @@ func New(cfg Config, deps Deps) (*App, error) {
 	if deps.Log == nil {
 		deps.Log = slog.New(slog.DiscardHandler)
 	}
+	if deps.Clock == nil {
+		deps.Clock = time.Now
+	}
 	if deps.Ready == nil {
 		deps.Ready = io.Discard
 	}
@@ -64,7 +68,7 @@ func New(cfg Config, deps Deps) (*App, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	set, err := loadContracts(deps.Loader, cfg.Contracts)
+	set, err := loadContracts(deps.Loader, cfg.sources())
 	if err != nil {
 		return nil, err
 	}
@@ -80,8 +84,12 @@ func New(cfg Config, deps Deps) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
+	keys, err := newKeyring(cfg, deps.Log, deps.Clock)
+	if err != nil {
+		return nil, err
+	}
 	return &App{
-		cfg: cfg, deps: deps, set: set, reload: newReloader(cfg, deps, set), access: a, chain: c, who: whoOf,
+		cfg: cfg, deps: deps, set: set, reload: newReloader(cfg, deps, set), access: a, keys: keys, chain: c, who: whoOf,
 	}, nil
 }
 
@@ -89,21 +97,21 @@ func New(cfg Config, deps Deps) (*App, error) {
 const startPause = 10 * time.Millisecond
 
 // loadContracts loads a directory whole and holds its contracts to their own cases.
-func loadContracts(loader *gate.Loader, dir string) (*gate.Set, error) {
+func loadContracts(loader *gate.Loader, from sources) (*gate.Set, error) {
 	var set *gate.Set
-	snapshot, err := settled(context.Background(), dir, readOnce(dir), startPause)
+	snapshot, err := settled(context.Background(), from, readOnce(from), startPause)
 	if err == nil {
 		set, err = loader.Compile(snapshot)
 	}
 	var faults contract.Faults
 	if errors.As(err, &faults) {
-		return nil, fmt.Errorf("the contracts in %s are refused, nothing of them is served:\n%w", dir, faults)
+		return nil, fmt.Errorf("the contracts in %s are refused, nothing of them is served:\n%w", from, faults)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("contracts: %w", err)
 	}
 	if report := casetest.Run(context.Background(), set); len(report.Failed()) > 0 {
-		return nil, fmt.Errorf("the contracts in %s fail their own cases, nothing of them is served:\n%s", dir, report)
+		return nil, fmt.Errorf("the contracts in %s fail their own cases, nothing of them is served:\n%s", from, report)
 	}
 	return set, nil
 }
@@ -129,9 +137,9 @@ func (a *App) Run(ctx context.Context) (err error) {
 	cleanups = append(cleanups, cleanup{"audit store", store.Close})
 
 	calls := newCallMetrics()
-	g := gate.New(store, a.deps.Clock, gate.WithAlerts(alertLog(log)), gate.WithObserver(calls.observe))
+	g := gate.New(store, a.deps.Clock, gate.WithTokens(a.keys.tokens), gate.WithAlerts(alertLog(log)), gate.WithObserver(calls.observe))
 	g.Publish(a.set)
-	h := newHealth(g, store, a.Reloads, a.access.subsystems)
+	h := newHealth(g, store, a.Reloads, func() []subsystem { return append(a.access.subsystems(), a.keys.subsystem()) })
 	rpc, err := newTransport(a.chain, services{
 		gate:      &gateService{gate: g, who: a.who, guard: a.access.guard},
 		contracts: &contractService{gate: g},
@@ -146,7 +154,7 @@ func (a *App) Run(ctx context.Context) (err error) {
 		return fmt.Errorf("listen: %w", err)
 	}
 	rpcListener := &boundedListener{Listener: bound, most: int64(a.cfg.MaxConnections)}
-	ops := newOps(h, newMetrics(a.Reloads, calls, servingCollector{a.access, rpcListener}), log)
+	ops := newOps(h, newMetrics(a.Reloads, calls, servingCollector{a.access, rpcListener}), jwks(g), log)
 	cleanups = append(cleanups, cleanup{"gRPC", func(context.Context) error { rpc.Stop(); return closed(rpcListener) }})
 	opsListener, err := listen(ctx, a.cfg.OpsListen, true)
 	if err != nil {
@@ -157,8 +165,9 @@ func (a *App) Run(ctx context.Context) (err error) {
 	}})
 
 	if a.cfg.ReloadEvery > 0 {
-		cleanups = append(cleanups, cleanup{"reload of contracts", a.startReload(g)})
-		cleanups = append(cleanups, cleanup{"reload of certificates and identities", a.access.start(a.cfg.ReloadEvery)})
+		cleanups = append(cleanups,
+			cleanup{"reload of contracts", a.startReload(g)}, cleanup{"reload of keys", a.keys.start(a.cfg.ReloadEvery)},
+			cleanup{"reload of certificates and identities", a.access.start(a.cfg.ReloadEvery)})
 	}
 	if a.cfg.AutoMemoryLimit {
 		cleanups = append(cleanups, cleanup{"memory limit", limitMemory(log)})

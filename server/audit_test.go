@@ -22,7 +22,7 @@ func withRecords(t *testing.T, records ...audit.Record) func(*setup) {
 				return nil, err
 			}
 			for _, r := range records {
-				if err := store.Append(ctx, r); err != nil {
+				if _, err := store.Append(ctx, audit.Entry{Record: r}); err != nil {
 					t.Error(err)
 				}
 			}

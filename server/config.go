@@ -22,6 +22,16 @@ type Config struct {
 	Policies string
 	// Data is the directory of the embedded store; it is made if absent.
 	Data string
+	// Issuer is the service's name in its tokens, the same for all replicas.
+	Issuer string
+	// Keys is the directory of the service's keys, shared by replicas; "" means keys below
+	// Data, which are made if absent.
+	Keys string
+	// Approvers is a JWK Set of those who may approve calls; "" means that nobody may.
+	Approvers string
+	// GrantIssuers lists who may sign grants: issuer=FILE, separated by commas, each FILE a
+	// JWK Set; "" means that nobody may.
+	GrantIssuers string
 	// InsecurePlaintext lets anyone who reaches Listen call without identity.
 	InsecurePlaintext bool
 	// TLSCert, TLSKey and TLSClientCA are PEM files: the server's certificate with its
@@ -72,6 +82,7 @@ func DefaultConfig() Config {
 		OpsListen:             "127.0.0.1:7444",
 		Contracts:             "contracts",
 		Data:                  "data",
+		Issuer:                "hallmark",
 		ReloadEvery:           2 * time.Second,
 		MaxConnections:        1024,
 		MaxConnectionAge:      3 * time.Minute,
@@ -118,6 +129,10 @@ func (c *Config) Fields() []Field {
 		{Name: "contracts", Usage: "directory of contracts", Value: textValue{&c.Contracts}},
 		{Name: "policies", Usage: "directory of policies; empty: none", Value: textValue{&c.Policies}},
 		{Name: "data", Usage: "directory of the embedded store; made if absent", Value: textValue{&c.Data}},
+		{Name: "issuer", Usage: "name of the service in its tokens, the same for all replicas", Value: textValue{&c.Issuer}},
+		{Name: "keys", Usage: "directory of keys, shared by replicas; empty: keys below data, made if absent", Value: textValue{&c.Keys}},
+		{Name: "approvers", Usage: "JWK Set of those who may approve calls; empty: nobody", Value: textValue{&c.Approvers}},
+		{Name: "grant-issuers", Usage: "issuer=FILE,… of JWK Sets of those who may sign grants; empty: nobody", Value: textValue{&c.GrantIssuers}},
 		{Name: "insecure-plaintext", Usage: "serve beyond loopback without TLS: whoever reaches the port may call", Value: boolValue{&c.InsecurePlaintext}},
 		{Name: "tls-cert", Usage: "PEM file of the server's certificate and its chain; empty: plaintext", Value: textValue{&c.TLSCert}},
 		{Name: "tls-key", Usage: "PEM file of its key", Value: textValue{&c.TLSKey}},

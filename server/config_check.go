@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"strconv"
@@ -35,7 +34,15 @@ func (c *Config) Check() error {
 	if err := isDirectory("contracts", c.Contracts); err != nil {
 		return err
 	}
-	return checkPolicies(c.Policies)
+	if c.Policies != "" {
+		if err := isDirectory("policies", c.Policies); err != nil {
+			return err
+		}
+	}
+	if c.Issuer == "" || len(c.Issuer) > maxIssuer {
+		return fmt.Errorf("issuer: needs a name of at most %d bytes, under which tokens are signed", maxIssuer)
+	}
+	return nil
 }
 
 // tls reports whether gRPC is served with TLS.
@@ -81,31 +88,11 @@ func (c *Config) checkBounds() error {
 	return nil
 }
 
-// checkPolicies refuses whatever this version would not enforce.
-func checkPolicies(dir string) error {
-	if dir == "" {
-		return nil
-	}
-	if err := isDirectory("policies", dir); err != nil {
-		return err
-	}
-	return fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return fmt.Errorf("policies: %w", err)
-		case name == ".":
-			return nil
-		case strings.HasPrefix(d.Name(), "."):
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		case d.IsDir():
-			return nil
-		}
-		return fmt.Errorf("policies: this version enforces none, and %s/%s is there; serving without it would be a weaker mode: leave --policies out, or take the file away", dir, name)
-	})
-}
+// maxIssuer bounds the name of the service in its tokens, in bytes.
+const maxIssuer = 256
+
+// sources are the directories of what the deployment declares.
+func (c *Config) sources() sources { return sources{c.Contracts, c.Policies} }
 
 func isDirectory(field, dir string) error {
 	if dir == "" {

@@ -136,22 +136,3 @@ func TestSecretsAreHidden(t *testing.T) {
 		t.Errorf("printed %q", &out)
 	}
 }
-
-// A directory of policies is fine only while there is nothing to enforce.
-func TestCheckPolicies(t *testing.T) {
-	dir := t.TempDir()
-	write(t, filepath.Join(dir, ".gitkeep"), "")
-	write(t, filepath.Join(dir, ".hidden/x.yaml"), "")
-	if err := checkPolicies(dir); err != nil {
-		t.Errorf("empty: %v", err)
-	}
-	if err := os.Symlink(filepath.Join(dir, ".hidden/x.yaml"), filepath.Join(dir, "x.yaml")); err != nil {
-		t.Fatal(err)
-	}
-	if err := checkPolicies(dir); err == nil {
-		t.Error("a linked policy is not seen")
-	}
-	if err := checkPolicies(filepath.Join(dir, ".gitkeep")); err == nil {
-		t.Error("a file is taken for a directory")
-	}
-}

@@ -12,8 +12,7 @@ import (
 // errNoContract says that a call asked for a contract that is not served.
 var errNoContract = errors.New("server: no such contract")
 
-// contractService answers ContractService by the published set. What it does not have
-// is UNIMPLEMENTED: there are no keys yet.
+// contractService answers ContractService by the published set.
 type contractService struct {
 	hallmarkv1.UnimplementedContractServiceServer
 	gate *gate.Gate

@@ -16,9 +16,6 @@ import (
 
 // callFromWire makes the gate's call of a request that passed the rules of the API. The
 // call shares the payload's bytes with the request. The error is a [*gate.CallError].
-//
-// Evidence is not handed on: this version verifies no receipts, and a check that needs
-// evidence refuses where there is none.
 func callFromWire(req *hallmarkv1.ValidateRequest) (gate.Call, error) {
 	r, u := req.GetRequest(), req.GetUpstream()
 	call := gate.Call{
@@ -26,7 +23,7 @@ func callFromWire(req *hallmarkv1.ValidateRequest) (gate.Call, error) {
 		Request: gate.Request{
 			Tool: r.GetTool(), RequestID: r.GetRequestId(), ContractVersion: intOf(r.GetContractVersion()),
 			ArgumentsJSON: r.GetArgumentsJson(), SessionID: r.GetSessionId(), CallID: r.GetCallId(),
-			Attempt: intOf(r.GetAttempt()),
+			Attempt: intOf(r.GetAttempt()), Evidence: r.GetEvidence(),
 		},
 		Upstream: gate.Upstream{
 			Source: u.GetSource(), MediaType: u.GetMediaType(), Adapter: u.GetAdapter(),
@@ -131,7 +128,7 @@ func validAll(in []string) []string {
 func replyToWire(r gate.Reply) *hallmarkv1.ValidateResponse {
 	out := &hallmarkv1.ValidateResponse{
 		Result: resultToWire(r.Result), ModelPayload: valid(r.ModelPayload),
-		DecisionId: valid(r.DecisionID), ContractsDigest: valid(r.ContractsDigest),
+		DecisionId: valid(r.DecisionID), ContractsDigest: valid(r.ContractsDigest), Receipt: valid(r.Receipt),
 	}
 	if r.Retry != nil {
 		out.Retry = &hallmarkv1.Retry{Allowed: proto.Bool(r.Retry.Allowed), NotAfter: timeToWire(r.Retry.NotAfter)}

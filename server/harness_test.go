@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -265,8 +266,10 @@ func (b *lockedBuffer) lines(t *testing.T, message string) []map[string]any {
 	return out
 }
 
-// brokenStore fails as it is told. The zero value works and keeps nothing.
+// brokenStore fails as it is told. The zero value works and keeps nothing; what the
+// tests do not need panics.
 type brokenStore struct {
+	audit.Store
 	mu     sync.Mutex
 	fault  error
 	hang   bool
@@ -279,16 +282,16 @@ func (s *brokenStore) fail(err error) {
 	s.fault = err
 }
 
-func (s *brokenStore) Append(ctx context.Context, rec audit.Record) error {
+func (s *brokenStore) Append(ctx context.Context, e audit.Entry) (audit.Outcome, error) {
 	s.mu.Lock()
 	fault, hang := s.fault, s.hang
-	s.record = rec
+	s.record = e.Record
 	s.mu.Unlock()
 	if hang {
 		<-ctx.Done()
-		return ctx.Err()
+		return audit.Outcome{}, ctx.Err()
 	}
-	return fault
+	return audit.Outcome{}, fault
 }
 
 func (s *brokenStore) Get(context.Context, audit.Scope, string) (audit.Record, error) {
@@ -301,6 +304,49 @@ func (s *brokenStore) List(context.Context, audit.Scope, audit.Filter, int, stri
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return []audit.Record{s.record}, "", s.fault
+}
+
+// broken returns what the store fails with, else the error of what is not there.
+func (s *brokenStore) broken() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return cmp.Or(s.fault, audit.ErrNotFound)
+}
+
+func (s *brokenStore) Recall(context.Context, audit.Key, time.Time) ([]byte, error) {
+	return nil, s.broken()
+}
+
+func (s *brokenStore) Latest(context.Context, audit.Judged) (audit.Record, error) {
+	return audit.Record{}, s.broken()
+}
+
+func (s *brokenStore) Delivered(context.Context, string, string) ([]audit.Delivery, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return nil, s.fault
+}
+
+func (s *brokenStore) Mark(context.Context, audit.Scope, string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return "mark", s.fault
+}
+
+func (s *brokenStore) Tail(_ context.Context, _ audit.Scope, _ audit.Filter, mark string, _ int) ([]audit.Record, string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return nil, mark, s.fault
+}
+
+func (s *brokenStore) Original(context.Context, audit.Scope, string, time.Time) (audit.Original, error) {
+	return audit.Original{}, s.broken()
+}
+
+func (s *brokenStore) Purge(context.Context, audit.Purge) (audit.Purged, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return audit.Purged{}, s.fault
 }
 
 func (s *brokenStore) Ready(context.Context) error {

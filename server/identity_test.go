@@ -63,8 +63,7 @@ func methods() map[string]func(context.Context, *grpc.ClientConn) error {
 	}
 }
 
-// C: who may call what, by real certificates. A method that is not built yet answers
-// UNIMPLEMENTED to who may call it.
+// C: who may call what, by real certificates.
 func TestIdentities(t *testing.T) {
 	a, stranger := newAuthority(t), newAuthority(t)
 	_, tls := a.withTLS(t, listed)
@@ -94,11 +93,11 @@ func TestIdentities(t *testing.T) {
 		{line: "not for clients", by: a, sans: []string{"spiffe://example.test/agent"}, edit: clientOnly, want: all(down)},
 		{
 			line: "operator", by: a, sans: []string{"spiffe://example.test/operator"},
-			want: want{"health": ok, "unknown": none, "validate": denied, "contracts": ok, "keys": none, "audit": ok},
+			want: want{"health": ok, "unknown": none, "validate": denied, "contracts": ok, "keys": ok, "audit": ok},
 		},
 		{
 			line: "orchestrator", by: a, sans: []string{"spiffe://example.test/agent"},
-			want: want{"health": ok, "unknown": none, "validate": ok, "contracts": ok, "keys": none, "audit": denied},
+			want: want{"health": ok, "unknown": none, "validate": ok, "contracts": ok, "keys": ok, "audit": denied},
 		},
 		{
 			line: "adapter by DNS, whatever the case", by: a, sans: []string{"dns:Adapter.Example.Test"},
@@ -106,7 +105,7 @@ func TestIdentities(t *testing.T) {
 		},
 		{
 			line: "executor", by: a, sans: []string{"spiffe://example.test/runner"},
-			want: want{"health": ok, "unknown": none, "validate": denied, "contracts": denied, "keys": none, "audit": denied},
+			want: want{"health": ok, "unknown": none, "validate": denied, "contracts": denied, "keys": ok, "audit": denied},
 		},
 		{
 			line: "raw_reader alone", by: a, sans: []string{"dns:reader.example.test"},
@@ -114,7 +113,7 @@ func TestIdentities(t *testing.T) {
 		},
 		{
 			line: "two roles", by: a, sans: []string{"dns:blue-op.example.test"},
-			want: want{"health": ok, "unknown": none, "validate": ok, "contracts": ok, "keys": none, "audit": ok},
+			want: want{"health": ok, "unknown": none, "validate": ok, "contracts": ok, "keys": ok, "audit": ok},
 		},
 		{
 			line: "nobody; the common name does not count", by: a, sans: []string{"dns:other.example.test"},
@@ -138,7 +137,7 @@ func TestIdentities(t *testing.T) {
 		},
 		{
 			line: "an identity and another name", by: a, sans: []string{"spiffe://example.test/agent", "dns:other.example.test"},
-			want: want{"health": ok, "unknown": none, "validate": ok, "contracts": ok, "keys": none, "audit": denied},
+			want: want{"health": ok, "unknown": none, "validate": ok, "contracts": ok, "keys": ok, "audit": denied},
 		},
 		{line: "two identities", by: a, sans: []string{"spiffe://example.test/agent", "dns:adapter.example.test"}, want: all(denied)},
 		{line: "an identity and a proxy", by: a, sans: []string{"spiffe://example.test/agent", "dns:proxy.example.test"}, want: all(denied)},
@@ -157,7 +156,7 @@ func TestIdentities(t *testing.T) {
 		},
 		{
 			line: "forwarded by a proxy", by: a, sans: []string{"spiffe://example.test/mesh"}, forwarded: []string{"spiffe://example.test/operator"},
-			want: want{"health": ok, "unknown": none, "validate": denied, "contracts": ok, "keys": none, "audit": ok},
+			want: want{"health": ok, "unknown": none, "validate": denied, "contracts": ok, "keys": ok, "audit": ok},
 		},
 		{
 			line: "a DNS name forwarded by a proxy", by: a, sans: []string{"dns:proxy.example.test"}, forwarded: []string{"dns:adapter.example.test"},
@@ -228,7 +227,8 @@ func TestNoPlaintextBesideTLS(t *testing.T) {
 // matter of permission. Records are those of the operator's tenants.
 func TestToolsAndTenants(t *testing.T) {
 	a := newAuthority(t)
-	_, tls := a.withTLS(t, listed)
+	_, tls := a.withTLS(t, strings.Replace(listed, "proxies:",
+		`  - {name: narrow, san: "spiffe://example.test/narrow", tenant: green, roles: [orchestrator], tools: [review_status]}`+"\nproxies:", 1))
 	s := start(t, tls)
 	web := hallmarkv1.NewGateServiceClient(s.as(t, a.client(t, a.issue(t, []string{"dns:adapter.example.test"}))))
 	for tool, want := range map[string]codes.Code{
@@ -236,6 +236,17 @@ func TestToolsAndTenants(t *testing.T) {
 	} {
 		if _, err := web.Validate(ctxFor(t), call(tool, []byte(accepted))); status.Code(err) != want {
 			t.Errorf("%q: %v, want %s", tool, err, want)
+		}
+	}
+	// The orchestrator's tools bound what it may ask permission for, too.
+	agent := hallmarkv1.NewGateServiceClient(s.as(t, a.client(t, a.issue(t, []string{"spiffe://example.test/narrow"}))))
+	for tool, want := range map[string]codes.Code{"review_status": codes.OK, "mail_send": codes.PermissionDenied, "no_such_tool": codes.OK} {
+		_, err := agent.Authorize(ctxFor(t), &hallmarkv1.AuthorizeRequest{
+			Call:    &hallmarkv1.ProposedCall{Tool: tool, RequestId: requestID, SessionId: "s1", Principal: "user-1"},
+			Payload: &hallmarkv1.AuthorizeRequest_Raw{Raw: []byte(`{}`)},
+		})
+		if status.Code(err) != want {
+			t.Errorf("Authorize %q: %v, want %s", tool, err, want)
 		}
 	}
 	blue := hallmarkv1.NewGateServiceClient(s.as(t, a.client(t, a.issue(t, []string{"dns:blue-op.example.test"}))))
@@ -261,7 +272,7 @@ func TestPermittedAlias(t *testing.T) {
 	dir := copyTree(t, shipped)
 	replaceIn(t, filepath.Join(dir, "review_status/v1/contract.yaml"), "tool: review_status\n", "tool: review_status\naliases: [reviews.status]\n")
 	with := newSetup(t)
-	set, err := with.deps.Loader.LoadDir(dir)
+	set, err := with.deps.Loader.LoadDir(dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,10 +25,10 @@ type gatedStore struct {
 	release chan struct{}
 }
 
-func (s *gatedStore) Append(ctx context.Context, rec audit.Record) error {
+func (s *gatedStore) Append(ctx context.Context, e audit.Entry) (audit.Outcome, error) {
 	s.arrived <- struct{}{}
 	<-s.release
-	return s.Store.Append(ctx, rec)
+	return s.Store.Append(ctx, e)
 }
 
 // The service first says that it is leaving, then ends its watchers, and the call that
@@ -178,7 +178,7 @@ func TestHealthFollowsTheStore(t *testing.T) {
 			}
 		}
 		code, body := get(t, s.ops+"/readyz")
-		if (code == http.StatusOK) != (fault == nil) || strings.Count(body, "\n") != 3 {
+		if (code == http.StatusOK) != (fault == nil) || strings.Count(body, "\n") != 4 {
 			t.Errorf("step %d: readyz %d %q", i, code, body)
 		}
 		if code, _ := get(t, s.ops+"/livez"); code != http.StatusOK {
@@ -207,10 +207,14 @@ func TestStartIsRefused(t *testing.T) {
 			s.cfg.Contracts = copyTree(t, shipped)
 			replaceIn(t, filepath.Join(s.cfg.Contracts, "review_status/v1/cases/extra-property-admin-override.yaml"), "at: /data/admin_override", "at: /data")
 		}},
-		{"a policy that is not enforced", "weaker mode", func(t *testing.T, s *setup) {
+		{"a policy at fault", "expected a list", func(t *testing.T, s *setup) {
 			s.cfg.Policies = t.TempDir()
 			write(t, filepath.Join(s.cfg.Policies, "mail/policy.yaml"), "forbid: all")
 		}},
+		{"an approver's file that is not there", "approvers", func(t *testing.T, s *setup) { s.cfg.Approvers = filepath.Join(t.TempDir(), "no") }},
+		{"keys that are not there", "hallmark keys init", func(t *testing.T, s *setup) { s.cfg.Keys = filepath.Join(t.TempDir(), "no") }},
+		{"issuers without a file", "grant-issuers", func(_ *testing.T, s *setup) { s.cfg.GrantIssuers = "portal" }},
+		{"no issuer", "issuer", func(_ *testing.T, s *setup) { s.cfg.Issuer = "" }},
 		{"policies missing", "policies", func(t *testing.T, s *setup) { s.cfg.Policies = filepath.Join(t.TempDir(), "no") }},
 		{"all interfaces", "not loopback", func(_ *testing.T, s *setup) { s.cfg.Listen = ":0" }},
 		{"another address", "not loopback", func(_ *testing.T, s *setup) { s.cfg.Listen = "192.0.2.1:7443" }},

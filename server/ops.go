@@ -3,14 +3,18 @@ package server
 import (
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/hallmark-gate/hallmark/gate"
 )
 
 // newOps returns the HTTP server of probes: /livez while the process runs, /readyz
-// while calls can be answered, each with lines for people, and /metrics.
-func newOps(h *health, metrics http.Handler, log *slog.Logger) *http.Server {
+// while calls can be answered, each with lines for people, /metrics, and the public keys
+// under /.well-known/jwks.json.
+func newOps(h *health, metrics, keys http.Handler, log *slog.Logger) *http.Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
 		writeProbe(w, http.StatusOK, "live\n")
@@ -33,6 +37,7 @@ func newOps(h *health, metrics http.Handler, log *slog.Logger) *http.Server {
 		writeProbe(w, code, lines.String())
 	})
 	mux.Handle("GET /metrics", metrics)
+	mux.Handle("GET /.well-known/jwks.json", keys)
 	return &http.Server{
 		Handler:           mux,
 		ReadHeaderTimeout: 5 * time.Second,
@@ -54,3 +59,19 @@ func writeProbe(w http.ResponseWriter, code int, text string) {
 
 // oneLine keeps a cause from looking like several lines of a report.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// jwks serves the keys that verify permits and signed receipts (RFC 7517) to this machine
+// alone: whoever takes keys over an open network takes anybody's keys.
+func jwks(g *gate.Gate) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+		if !mayServeKeys(local, r.TLS != nil) {
+			writeProbe(w, http.StatusForbidden, "keys are served on loopback only; use GetKeys over TLS\n")
+			return
+		}
+		w.Header().Set("Content-Type", "application/jwk-set+json")
+		w.Header().Set("Cache-Control", "max-age=60")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		_, _ = w.Write(g.PublicKeys())
+	})
+}

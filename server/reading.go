@@ -57,9 +57,37 @@ func sameDirectory(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b)
 }
 
-// reading is one reading of a directory.
+// sources are the directories of what a deployment declares. They are read together:
+// policies that name a tool are wrong beside contracts that do not have it yet.
+type sources struct {
+	contracts string
+	policies  string // "" where there are none
+}
+
+// String names the directories for people.
+func (s sources) String() string {
+	if s.policies == "" {
+		return s.contracts
+	}
+	return s.contracts + " and the policies in " + s.policies
+}
+
+// places are what the names of both lead to; that of policies is zero without them.
+type places struct{ contracts, policies place }
+
+// where follows both names. The error is one of the file system.
+func (s sources) where() (p places, err error) {
+	if p.contracts, err = whereIs(s.contracts); err == nil && s.policies != "" {
+		p.policies, err = whereIs(s.policies)
+	}
+	return p, err
+}
+
+func (p places) is(q places) bool { return p.contracts.is(q.contracts) && p.policies.is(q.policies) }
+
+// reading is one reading of a deployment's directories.
 type reading struct {
-	place    place
+	places   places
 	snapshot contract.Snapshot
 	err      error // of reading; then there is no snapshot
 }
@@ -67,25 +95,25 @@ type reading struct {
 // errUnsettled says that no two readings of a directory agreed.
 var errUnsettled = errors.New("the directory changes while it is read")
 
-// readOnce reads a directory.
-func readOnce(dir string) reading { return readBy(contract.SnapshotOf, dir) }
+// readOnce reads the directories.
+func readOnce(s sources) reading { return readBy(contract.SnapshotOf, s) }
 
-// readBy reads a directory. A reading during which the directory was exchanged may hold
-// files of both and is an error.
-func readBy(take func(dir string) (contract.Snapshot, error), dir string) reading {
-	before, err := whereIs(dir)
+// readBy reads the directories. A reading during which one was exchanged may hold files
+// of both and is an error.
+func readBy(take func(contracts, policies string) (contract.Snapshot, error), s sources) reading {
+	before, err := s.where()
 	if err != nil {
 		return reading{err: err}
 	}
-	snapshot, err := take(before.root)
-	after, gone := whereIs(dir)
+	snapshot, err := take(before.contracts.root, before.policies.root)
+	after, gone := s.where()
 	switch {
 	case gone != nil:
 		return reading{err: gone}
 	case !before.is(after):
 		return reading{err: errUnsettled}
 	case err != nil:
-		return reading{place: before, err: err}
+		return reading{places: before, err: err}
 	}
 	return reading{before, snapshot, nil}
 }
@@ -96,22 +124,22 @@ func (r reading) agrees(with reading) bool {
 	if r.err != nil || with.err != nil {
 		return r.err != nil && with.err != nil && r.err.Error() == with.err.Error() && !errors.Is(r.err, errUnsettled)
 	}
-	return r.place.is(with.place) && r.snapshot.Digest() == with.snapshot.Digest()
+	return r.places.is(with.places) && r.snapshot.Digest() == with.snapshot.Digest()
 }
 
-// maxReadings bounds how often a directory is read until two readings agree.
+// maxReadings bounds how often directories are read until two readings agree.
 const maxReadings = 8
 
-// settled reads a directory until a reading agrees with the one before it; first is one
+// settled reads the directories until a reading agrees with the one before it; first is one
 // that was made just now. pause lies between readings. The error is ctx's, errUnsettled,
-// a [contract.Faults] where the directory exceeds its bounds, or one of reading.
-func settled(ctx context.Context, dir string, first reading, pause time.Duration) (contract.Snapshot, error) {
+// a [contract.Faults] where they exceed their bounds, or one of reading.
+func settled(ctx context.Context, from sources, first reading, pause time.Duration) (contract.Snapshot, error) {
 	last := first
 	for range maxReadings {
 		if err := sleep(ctx, pause); err != nil {
 			return contract.Snapshot{}, err
 		}
-		next := readOnce(dir)
+		next := readOnce(from)
 		if next.agrees(last) {
 			return next.snapshot, next.err
 		}

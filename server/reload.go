@@ -48,13 +48,13 @@ const (
 	maxLoggedFaults = 20
 )
 
-// reloader keeps the published set equal to what the contracts directory holds. What
+// reloader keeps the published set equal to what the directories hold. What
 // decides is the digest of the content, which is looked at again and again; events of
 // the file system only say that now is a good time to look.
 //
 // One goroutine runs it; status may be read by any.
 type reloader struct {
-	dir     string
+	from    sources
 	every   time.Duration
 	loader  *gate.Loader
 	publish func(*gate.Set)
@@ -69,7 +69,7 @@ type reloader struct {
 // newReloader returns a reloader for a directory whose content serves as first.
 func newReloader(cfg Config, deps Deps, first *gate.Set) *reloader {
 	r := &reloader{
-		dir: cfg.Contracts, every: cfg.ReloadEvery, loader: deps.Loader, log: deps.Log, clock: deps.Clock,
+		from: cfg.sources(), every: cfg.ReloadEvery, loader: deps.Loader, log: deps.Log, clock: deps.Clock,
 		publish: func(*gate.Set) {},
 	}
 	if r.clock == nil {
@@ -113,7 +113,7 @@ func (r *reloader) wait(ctx context.Context, least time.Duration, hints <-chan s
 // how long reading it once takes.
 func (r *reloader) look(ctx context.Context, settle time.Duration) (took time.Duration) {
 	began := time.Now()
-	first := readOnce(r.dir)
+	first := readOnce(r.from)
 	took = time.Since(began)
 	if first.err == nil {
 		switch first.snapshot.Digest() {
@@ -130,7 +130,7 @@ func (r *reloader) look(ctx context.Context, settle time.Duration) (took time.Du
 
 // take publishes what the directory holds once it is settled.
 func (r *reloader) take(ctx context.Context, first reading, settle time.Duration) {
-	snapshot, err := settled(ctx, r.dir, first, settle)
+	snapshot, err := settled(ctx, r.from, first, settle)
 	if ctx.Err() != nil {
 		return
 	}

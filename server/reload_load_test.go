@@ -50,7 +50,7 @@ func variants(t *testing.T) []variant {
 	for i, v := range out {
 		dir := t.TempDir()
 		writeTree(t, dir, v.files)
-		s, err := contract.TakeSnapshot(os.DirFS(dir))
+		s, err := contract.TakeSnapshot(os.DirFS(dir), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

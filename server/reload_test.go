@@ -33,7 +33,7 @@ func newWatched(t *testing.T, dir string, every time.Duration) *watched {
 	s.cfg.Contracts, s.cfg.ReloadEvery = dir, every
 	w := &watched{dir: dir, log: &lockedBuffer{}}
 	s.deps.Log = slog.New(slog.NewJSONHandler(w.log, nil))
-	first, err := loadContracts(s.deps.Loader, dir)
+	first, err := loadContracts(s.deps.Loader, only(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,26 +179,26 @@ func TestSettled(t *testing.T) {
 	ctx := context.Background()
 	all := variants(t)
 	m := newMount(t, all[0].files)
-	first := readOnce(m.dir)
+	first := readOnce(only(m.dir))
 	m.swap(t, all[1].files)
-	s, err := settled(ctx, m.dir, first, 0)
+	s, err := settled(ctx, only(m.dir), first, 0)
 	if err != nil || s.Digest() != all[1].digest {
 		t.Errorf("%s, %v", s.Digest(), err)
 	}
 	// The same content at another place is another directory.
-	first = readOnce(m.dir)
+	first = readOnce(only(m.dir))
 	m.swap(t, all[1].files)
-	if readOnce(m.dir).agrees(first) {
+	if readOnce(only(m.dir)).agrees(first) {
 		t.Error("an exchanged directory agrees with the one before")
 	}
 	// Faults of reading settle too.
 	gone := filepath.Join(m.dir, "nothing")
-	if _, err := settled(ctx, gone, readOnce(gone), 0); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := settled(ctx, only(gone), readOnce(only(gone)), 0); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := settled(ended, m.dir, readOnce(m.dir), time.Hour); !errors.Is(err, context.Canceled) {
+	if _, err := settled(ended, only(m.dir), readOnce(only(m.dir)), time.Hour); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -209,13 +209,13 @@ func TestReadingDuringExchange(t *testing.T) {
 	all := variants(t)
 	m := newMount(t, all[0].files)
 	during := func(f func()) reading {
-		return readBy(func(dir string) (contract.Snapshot, error) {
-			s, err := contract.SnapshotOf(dir)
+		return readBy(func(dir, _ string) (contract.Snapshot, error) {
+			s, err := contract.SnapshotOf(dir, "")
 			f()
 			return s, err
-		}, m.dir)
+		}, only(m.dir))
 	}
-	if r := during(func() {}); r.err != nil || !r.agrees(readOnce(m.dir)) {
+	if r := during(func() {}); r.err != nil || !r.agrees(readOnce(only(m.dir))) {
 		t.Errorf("nothing happened: %v", r.err)
 	}
 	for _, v := range []variant{all[1], all[1]} {
@@ -227,6 +227,9 @@ func TestReadingDuringExchange(t *testing.T) {
 		t.Errorf("gone: %v", r.err)
 	}
 }
+
+// only is a deployment without policies.
+func only(dir string) sources { return sources{contracts: dir} }
 
 // A directory that is written to between any two readings is not used, and the readings
 // are counted.
@@ -242,7 +245,7 @@ func TestUnsettled(t *testing.T) {
 		}()
 		synctest.Wait()
 		began := time.Now()
-		_, err := settled(ctx, dir, readOnce(dir), time.Second)
+		_, err := settled(ctx, only(dir), readOnce(only(dir)), time.Second)
 		if took := time.Since(began); !errors.Is(err, errUnsettled) || took != maxReadings*time.Second {
 			t.Errorf("after %v: %v", took, err)
 		}
@@ -254,14 +257,14 @@ func TestUnsettled(t *testing.T) {
 func TestReadingsAgree(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.md"), "a")
-	good := readOnce(dir)
+	good := readOnce(only(dir))
 	broken := reading{err: errors.New("disk")}
 	for _, c := range []struct {
 		name string
 		a, b reading
 		want bool
 	}{
-		{"the same", good, readOnce(dir), true},
+		{"the same", good, readOnce(only(dir)), true},
 		{"a fault after", good, broken, false},
 		{"a fault before", broken, good, false},
 		{"the same fault", broken, reading{err: errors.New("disk")}, true},
@@ -273,7 +276,7 @@ func TestReadingsAgree(t *testing.T) {
 		}
 	}
 	write(t, filepath.Join(dir, "a.md"), "b")
-	if readOnce(dir).agrees(good) {
+	if readOnce(only(dir)).agrees(good) {
 		t.Error("other content agrees")
 	}
 }
@@ -320,7 +323,7 @@ func TestReloaderRuns(t *testing.T) {
 func TestLoadPanics(t *testing.T) {
 	w := newWatched(t, copyTree(t, shipped), time.Second)
 	w.loader = gate.NewLoader(nil)
-	s, err := contract.TakeSnapshot(os.DirFS(w.dir))
+	s, err := contract.TakeSnapshot(os.DirFS(w.dir), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

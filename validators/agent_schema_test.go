@@ -284,7 +284,7 @@ func TestAgentSchemaOfShipped(t *testing.T) {
 					t.Errorf("%s: arguments conform: %v, in one document %v", k.File, before, after)
 				}
 			}
-			if k.Want.Failure != "" {
+			if k.Call != nil || k.Want.Failure != "" {
 				continue
 			}
 			accepted++

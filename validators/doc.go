@@ -23,9 +23,8 @@
 // and it is refused only for a limit, its charset or its syntax. Inside of a
 // CallToolResult the text blocks are the text, and resource links become inert links.
 //
-// Sets are immutable and named by the digest of what they were compiled from. One
-// [Published] holds the set that serves; readers take the pointer once for each
-// request, so that every reply was judged by exactly one set (D12).
+// Sets are immutable and named by the digest of what they were compiled from; who
+// publishes one publishes it whole, so that every reply was judged by exactly one (D12).
 //
 // Each leaf below this package returns its own typed error; they become rejections
 // here, in one place, and none carries a value of the reply.

@@ -6,6 +6,7 @@ import (
 	"path"
 
 	"github.com/hallmark-gate/hallmark/contract"
+	"github.com/hallmark-gate/hallmark/validators/condition"
 	"github.com/hallmark-gate/hallmark/validators/projection"
 	"github.com/hallmark-gate/hallmark/validators/schema"
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
@@ -89,6 +90,7 @@ func (r *Registry) Compile(tree *contract.Tree) (*Set, error) {
 	if len(faults) > 0 {
 		return nil, faults.Sort()
 	}
+	set.describe()
 	return set, nil
 }
 
@@ -121,9 +123,10 @@ func (r *Registry) compile(c *contract.Contract) (*Tool, contract.Faults) {
 		if t.arguments, fault = compileSchema(c, c.Arguments.Schema); fault != nil {
 			faults = append(faults, *fault)
 		}
+		t.argumentShape = shapeOf(c.Arguments.Schema)
 	}
 	for _, spec := range c.Result.Checks {
-		check, err := r.compileCheck(c, spec)
+		check, err := r.compileCheck(c, t.argumentShape, spec)
 		if err != nil {
 			faults = append(faults, contract.Fault{
 				File: path.Join(c.Dir, "contract.yaml"), Line: spec.Line, Column: spec.Column,
@@ -148,16 +151,14 @@ func planOf(r *contract.Result) *projection.Plan {
 	return projection.New(r.AgentFields, texts)
 }
 
-func (r *Registry) compileCheck(c *contract.Contract, spec contract.Check) (Check, error) {
+func (r *Registry) compileCheck(c *contract.Contract, arguments *condition.Shape, spec contract.Check) (Check, error) {
 	kind, known := r.kinds[spec.Use]
 	if !known {
 		return nil, errors.New("no check has this name")
 	}
 	context := CheckContext{With: spec.With, Files: c.Files}
 	context.Result = shapeOf(c.Result.Schema)
-	if c.Arguments != nil {
-		context.Arguments = shapeOf(c.Arguments.Schema)
-	}
+	context.Arguments = arguments
 	return kind.Compile(context)
 }
 

@@ -2,9 +2,9 @@ package validators
 
 import (
 	"slices"
-	"sync/atomic"
 
 	"github.com/hallmark-gate/hallmark/contract"
+	"github.com/hallmark-gate/hallmark/validators/condition"
 )
 
 // Set is every tool of one contracts directory, compiled. It is immutable and safe for
@@ -12,7 +12,8 @@ import (
 type Set struct {
 	digest string
 	tools  []*Tool
-	byName map[string]*served // tool names and aliases
+	byName map[string]*served          // tool names and aliases
+	shapes map[string]*condition.Shape // of the current arguments, by the same names
 }
 
 // served are the live versions of one tool.
@@ -72,14 +73,3 @@ func (s *Set) Name(name string) string {
 	}
 	return ""
 }
-
-// Published holds the set that serves now. The zero Published holds none. It is safe
-// for concurrent use.
-type Published struct{ set atomic.Pointer[Set] }
-
-// Load returns the set that serves now; take it once for each request. It is nil
-// before the first Store.
-func (p *Published) Load() *Set { return p.set.Load() }
-
-// Store publishes a set whole.
-func (p *Published) Store(s *Set) { p.set.Store(s) }

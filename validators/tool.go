@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/hallmark-gate/hallmark/contract"
+	"github.com/hallmark-gate/hallmark/validators/condition"
 	"github.com/hallmark-gate/hallmark/validators/projection"
 	"github.com/hallmark-gate/hallmark/validators/schema"
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
@@ -18,14 +19,15 @@ type Tool struct {
 	// Current is true for the version that serves requests naming none.
 	Current bool
 
-	read      Reader
-	framing   framing
-	adapter   *adapter // nil: the payload is judged as it came
-	payload   *schema.Schema
-	arguments *schema.Schema // nil where the contract has none
-	checks    []namedCheck   // in the order of the contract
-	plan      *projection.Plan
-	links     []contract.TextField // the text fields that hold a link
+	read          Reader
+	framing       framing
+	adapter       *adapter // nil: the payload is judged as it came
+	payload       *schema.Schema
+	arguments     *schema.Schema // nil where the contract has none
+	argumentShape *condition.Shape
+	checks        []namedCheck // in the order of the contract
+	plan          *projection.Plan
+	links         []contract.TextField // the text fields that hold a link
 }
 
 type namedCheck struct {

@@ -6,6 +6,8 @@ package audittest
 import (
 	"context"
 	"fmt"
+	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -28,23 +30,49 @@ func WithBlocked(open func(t *testing.T) (store audit.Store, atMost int, release
 	return func(s *suite) { s.blocked = open }
 }
 
+// WithSecond gives the suite another store on the data of one that is open, as of
+// another replica. second gets the open store; the suite closes the new one first.
+func WithSecond(second func(t *testing.T, first audit.Store) audit.Store) Option {
+	return func(s *suite) { s.second = second }
+}
+
+// WithRounds sets how often the suite repeats a race; 100 unless set, 5 under -short.
+func WithRounds(n int) Option {
+	return func(s *suite) { s.rounds = n }
+}
+
 type suite struct {
 	openFresh func(t *testing.T) audit.Store
+	second    func(t *testing.T, first audit.Store) audit.Store
+	rounds    int
 	reopen    func(t *testing.T, closed audit.Store) audit.Store
 	blocked   func(t *testing.T) (audit.Store, int, func())
 }
 
 // TestStore runs the suite. open returns a new, empty store each time; the suite closes
-// it. Subtests run one after another and take a few seconds together.
+// it. Subtests run one after another and take some seconds together.
 func TestStore(t *testing.T, open func(t *testing.T) audit.Store, opts ...Option) {
-	s := &suite{openFresh: open}
+	s := &suite{openFresh: open, rounds: 100}
+	if testing.Short() {
+		s.rounds = 5
+	}
 	for _, opt := range opts {
 		opt(s)
 	}
-	for _, c := range []struct {
-		name string
-		run  func(t *testing.T)
-	}{
+	for _, c := range slices.Concat(s.ofRecords(), s.ofUses()) {
+		t.Run(c.name, c.run)
+	}
+}
+
+// test is a part of the suite.
+type test struct {
+	name string
+	run  func(t *testing.T)
+}
+
+// ofRecords are about records alone and the life of a store.
+func (s *suite) ofRecords() []test {
+	return []test{
 		{"empty", s.testEmpty},
 		{"round trip", s.testRoundTrip},
 		{"idempotent", s.testIdempotent},
@@ -65,8 +93,48 @@ func TestStore(t *testing.T, open func(t *testing.T) audit.Store, opts ...Option
 		{"close", s.testClose},
 		{"reopen: durable", s.testReopen},
 		{"reopen: close flushes", s.testCloseFlushes},
-	} {
-		t.Run(c.name, c.run)
+		{"reopen: uses and originals", s.testReopenUses},
+	}
+}
+
+// ofUses are about what else an entry leaves, and what the service asks a store.
+func (s *suite) ofUses() []test {
+	return []test{
+		{"entry: invalid", s.testEntryInvalid},
+		{"entry: bounds", s.testEntryBounds},
+		{"entry: ownership", s.testEntryOwnership},
+		{"entry: idempotent", s.testEntryIdempotent},
+		{"repeat", s.testRepeat},
+		{"repeat: over", s.testRepeatOver},
+		{"repeat: hostile memos", s.testHostileMemos},
+		{"claims: limit", s.testClaimLimit},
+		{"claims: all or nothing", s.testClaimsTogether},
+		{"claims: over", s.testClaimsOver},
+		{"claims: time and tenant", s.testClaimsOfAll},
+		{"race: one claim", s.testRaceOneClaim},
+		{"race: three uses", s.testRaceThreeUses},
+		{"race: crosswise", s.testRaceCrosswise},
+		{"race: one request", s.testRaceOneRequest},
+		{"race: one id", s.testRaceOneID},
+		{"race: two stores", s.testRaceTwoStores},
+		{"latest", s.testLatest},
+		{"latest: hostile names", s.testLatestHostile},
+		{"delivered", s.testDelivered},
+		{"delivered: too many", s.testDeliveredTooMany},
+		{"tail: order of writing", s.testTailOrder},
+		{"tail: filters and scopes", s.testTailFilters},
+		{"tail: marks", s.testMarks},
+		{"tail: page bytes", s.testTailBytes},
+		{"tail: under writes", s.testTailUnderWrites},
+		{"tail: two stores", s.testTailTwoStores},
+		{"original", s.testOriginal},
+		{"purge: events", s.testPurgeEvents},
+		{"purge: originals", s.testPurgeOriginals},
+		{"purge: claims and memos", s.testPurgeUses},
+		{"purge: nothing", s.testPurgeNothing},
+		{"purge: many", s.testPurgeMany},
+		{"purge: under writes", s.testPurgeUnderWrites},
+		{"purge: tail", s.testPurgeTail},
 	}
 }
 
@@ -132,10 +200,30 @@ func (s *suite) openBlocked(t *testing.T) (store audit.Store, atMost int, releas
 	return store, atMost, release
 }
 
+// openSecond skips, by name, where the store's tests gave no way to open it twice.
+func (s *suite) openSecond(t *testing.T, first audit.Store) audit.Store {
+	t.Helper()
+	if s.second == nil {
+		t.Skip("skipped: this store's tests pass no audittest.WithSecond")
+	}
+	store := s.second(t, first)
+	closeLater(t, store)
+	return store
+}
+
+// appendRecord appends a record that uses nothing; it is always written.
+func appendRecord(ctx context.Context, store audit.Store, r audit.Record) error {
+	o, err := store.Append(ctx, audit.Entry{Record: r})
+	if err == nil && !reflect.DeepEqual(o, audit.Outcome{}) {
+		return fmt.Errorf("outcome %+v of a record that uses nothing", o)
+	}
+	return err
+}
+
 func mustAppend(t *testing.T, store audit.Store, records ...audit.Record) {
 	t.Helper()
 	for _, r := range records {
-		if err := store.Append(t.Context(), r); err != nil {
+		if err := appendRecord(t.Context(), store, r); err != nil {
 			t.Fatalf("Append(%s): %v", r.DecisionID, err)
 		}
 	}

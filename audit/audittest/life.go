@@ -23,7 +23,7 @@ func (s *suite) testManyWriters(t *testing.T) {
 		wg.Go(func() {
 			for i := range each {
 				n := w*each + i
-				if err := store.Append(t.Context(), Record(n)); err != nil {
+				if err := appendRecord(t.Context(), store, Record(n)); err != nil {
 					t.Errorf("Append: %v", err)
 					return
 				}
@@ -40,14 +40,27 @@ func (s *suite) testManyWriters(t *testing.T) {
 	}
 }
 
+// everyCall makes each call that reads or writes once and returns their errors.
+func everyCall(ctx context.Context, store audit.Store, mark string) map[string]error {
+	errs := map[string]error{"Append": appendRecord(ctx, store, Record(2))}
+	_, errs["Recall"] = store.Recall(ctx, audit.KeyOf("request", "1"), epoch)
+	_, errs["Latest"] = store.Latest(ctx, audit.Judged{Tenant: "acme", SessionID: "session-1", Tool: "review_status"})
+	_, errs["Delivered"] = store.Delivered(ctx, "acme", "session-1")
+	_, errs["Get"] = store.Get(ctx, audit.AllTenants(), ID(1))
+	_, _, errs["List"] = store.List(ctx, audit.AllTenants(), audit.Filter{}, 1, "")
+	_, errs["Mark"] = store.Mark(ctx, audit.AllTenants(), "")
+	_, _, errs["Tail"] = store.Tail(ctx, audit.AllTenants(), audit.Filter{}, mark, 1)
+	_, errs["Original"] = store.Original(ctx, audit.AllTenants(), ID(1), epoch)
+	_, errs["Purge"] = store.Purge(ctx, audit.Purge{Now: epoch, EventsBefore: epoch})
+	return errs
+}
+
 func (s *suite) testContextOver(t *testing.T) {
 	store := s.fresh(t)
 	mustAppend(t, store, Record(1))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, getErr := store.Get(ctx, audit.AllTenants(), ID(1))
-	_, _, listErr := store.List(ctx, audit.AllTenants(), audit.Filter{}, 1, "")
-	for name, err := range map[string]error{"Append": store.Append(ctx, Record(2)), "Get": getErr, "List": listErr} {
+	for name, err := range everyCall(ctx, store, mustMark(t, store)) {
 		if !errors.Is(err, context.Canceled) || errors.Is(err, audit.ErrUnavailable) {
 			t.Errorf("%s with a context that is over = %v, want context.Canceled alone", name, err)
 		}
@@ -70,7 +83,7 @@ func (s *suite) testQueueFull(t *testing.T) {
 		wg.Go(func() {
 			start := time.Now()
 			accepted.Add(1)
-			err := store.Append(t.Context(), Record(n))
+			err := appendRecord(t.Context(), store, Record(n))
 			switch {
 			case err == nil:
 				confirmed.Store(n, true)
@@ -116,7 +129,7 @@ func (s *suite) testWaitingEnds(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	err := store.Append(ctx, Record(1))
+	err := appendRecord(ctx, store, Record(1))
 	if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, audit.ErrUnavailable) {
 		t.Errorf("Append = %v, want DeadlineExceeded alone", err)
 	}
@@ -132,6 +145,7 @@ func (s *suite) testWaitingEnds(t *testing.T) {
 func (s *suite) testClose(t *testing.T) {
 	store := s.openFresh(t)
 	mustAppend(t, store, Record(1))
+	mark := mustMark(t, store)
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -148,11 +162,9 @@ func (s *suite) testClose(t *testing.T) {
 			t.Fatalf("Close again: %v", err)
 		}
 	}
-	_, getErr := store.Get(t.Context(), audit.AllTenants(), ID(1))
-	_, _, listErr := store.List(t.Context(), audit.AllTenants(), audit.Filter{}, 1, "")
-	for name, err := range map[string]error{
-		"Append": store.Append(t.Context(), Record(2)), "Get": getErr, "List": listErr, "Ready": store.Ready(t.Context()),
-	} {
+	calls := everyCall(t.Context(), store, mark)
+	calls["Ready"] = store.Ready(t.Context())
+	for name, err := range calls {
 		if !errors.Is(err, audit.ErrUnavailable) || !errors.Is(err, audit.ErrClosed) {
 			t.Errorf("%s after Close = %v, want ErrUnavailable because of ErrClosed", name, err)
 		}
@@ -189,7 +201,7 @@ func (s *suite) testCloseFlushes(t *testing.T) {
 	for w := range writers {
 		wg.Go(func() {
 			for n := w; ; n += writers {
-				err := store.Append(t.Context(), Record(n))
+				err := appendRecord(t.Context(), store, Record(n))
 				if err != nil {
 					if !errors.Is(err, audit.ErrClosed) && !errors.Is(err, audit.ErrFull) {
 						t.Errorf("Append while closing = %v", err)

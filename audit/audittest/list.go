@@ -127,7 +127,7 @@ func (s *suite) testPagingUnderWrites(t *testing.T) {
 					continue
 				}
 				number := n % (present * 12)
-				if err := store.Append(t.Context(), Record(number, func(r *audit.Record) {
+				if err := appendRecord(t.Context(), store, Record(number, func(r *audit.Record) {
 					if n%3 == 0 {
 						r.At = r.At.Truncate(10 * time.Millisecond)
 					}
@@ -268,7 +268,7 @@ func appendAll(t *testing.T, store audit.Store, n int, record func(int) audit.Re
 	for w := range callers {
 		wg.Go(func() {
 			for i := w; i < n; i += callers {
-				if err := store.Append(t.Context(), record(i)); err != nil {
+				if err := appendRecord(t.Context(), store, record(i)); err != nil {
 					t.Errorf("Append(%d): %v", i, err)
 				}
 			}

@@ -47,7 +47,7 @@ func Full(n int) audit.Record {
 			Keyword: "type", Check: "binding", Detail: "the name occurs twice", Offset: math.MaxUint64,
 		},
 		MoreRejections: []audit.Rejection{{Layer: "SCHEMA", Reason: "SCHEMA"}, {Layer: "SEMANTIC", Offset: 9}},
-		Decision:       "DENY",
+		Decision:       "DENY", Delivered: "untrusted",
 		Reasons: []audit.Reason{{
 			Code: "OUT_OF_SCOPE", GrantID: "g1", Scope: "jobs", Argument: "/job", RequiredTool: "job_status", Keyword: "enum",
 		}},
@@ -88,7 +88,7 @@ func (s *suite) testIdempotent(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
-			if err := store.Append(t.Context(), Record(2)); err != nil {
+			if err := appendRecord(t.Context(), store, Record(2)); err != nil {
 				t.Errorf("Append at the same time: %v", err)
 			}
 		})
@@ -112,7 +112,7 @@ func (s *suite) testInvalid(t *testing.T) {
 		"time too late":  func(r *audit.Record) { r.At = time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC) },
 		"time too early": func(r *audit.Record) { r.At = time.Date(1969, 1, 1, 0, 0, 0, 0, time.UTC) },
 	} {
-		if err := store.Append(t.Context(), Record(1, edit)); !errors.Is(err, audit.ErrInvalidRecord) {
+		if err := appendRecord(t.Context(), store, Record(1, edit)); !errors.Is(err, audit.ErrInvalidRecord) {
 			t.Errorf("%s: Append = %v, want ErrInvalidRecord", name, err)
 		}
 	}
@@ -204,7 +204,7 @@ func (s *suite) testOwnership(t *testing.T) {
 		rec := Full(n)
 		rec.Signals["\xff"], rec.GrantIDs[0] = 1, "\xff"
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(n)*20*time.Microsecond)
-		err := store.Append(ctx, rec)
+		err := appendRecord(ctx, store, rec)
 		cancel()
 		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Append: %v", err)

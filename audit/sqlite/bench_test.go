@@ -24,7 +24,7 @@ func BenchmarkAppend(b *testing.B) {
 			for range callers {
 				wg.Go(func() {
 					for n := next.Add(1); n <= int64(b.N); n = next.Add(1) {
-						if err := s.Append(context.Background(), audittest.Full(int(n))); err != nil {
+						if err := appendRecord(context.Background(), s, audittest.Full(int(n))); err != nil {
 							b.Error(err)
 							return
 						}
@@ -48,7 +48,7 @@ func BenchmarkList(b *testing.B) {
 	for w := range 64 {
 		wg.Go(func() {
 			for n := w; n < 20_000; n += 64 {
-				if err := s.Append(context.Background(), audittest.Record(n)); err != nil {
+				if err := appendRecord(context.Background(), s, audittest.Record(n)); err != nil {
 					b.Error(err)
 				}
 			}

@@ -20,7 +20,7 @@ import (
 	"github.com/hallmark-gate/hallmark/audit/audittest"
 )
 
-// childPath and childFirst tell a child process of TestKill what to do.
+// childPath and childFirst tell a child process of TestKill and its like what to do.
 const (
 	childPath  = "HALLMARK_TEST_AUDIT_PATH"
 	childFirst = "HALLMARK_TEST_AUDIT_FIRST"
@@ -38,7 +38,7 @@ func TestKill(t *testing.T) {
 	for round := range rounds {
 		// Short and long lives, so that kills hit the opening as well.
 		life := time.Duration(rand.IntN(300)) * time.Millisecond
-		for _, id := range lifeOf(t, path, round*1_000_000, life) {
+		for _, id := range lifeOf(t, "TestKill", path, round*1_000_000, life) {
 			confirmed[id] = true
 		}
 		s := mustOpen(t, path, Options{})
@@ -61,13 +61,13 @@ func TestKill(t *testing.T) {
 	t.Logf("%d records confirmed in %d lives", len(confirmed), rounds)
 }
 
-// lifeOf runs a child until it is killed and returns the ids that it printed.
-func lifeOf(t *testing.T, path string, first int, life time.Duration) []string {
+// lifeOf runs a test as a child until it is killed and returns the ids that it printed.
+func lifeOf(t *testing.T, test, path string, first int, life time.Duration) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	//nolint:gosec // our own binary
-	child := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestKill$", "-test.timeout=20s")
+	child := exec.CommandContext(ctx, os.Args[0], "-test.run=^"+test+"$", "-test.timeout=20s")
 	child.Env = append(os.Environ(), childPath+"="+path, childFirst+"="+strconv.Itoa(first))
 	out, err := child.StdoutPipe()
 	if err != nil {
@@ -118,7 +118,7 @@ func runChild(t *testing.T) {
 func appendForever(s *Store, next *atomic.Int64) {
 	for {
 		rec := audittest.Full(int(next.Add(1)))
-		if err := s.Append(context.Background(), rec); err != nil {
+		if err := appendRecord(context.Background(), s, rec); err != nil {
 			fmt.Fprintln(os.Stderr, "child:", err)
 			os.Exit(3)
 		}
@@ -135,7 +135,7 @@ func TestTornLog(t *testing.T) {
 	s := mustOpen(t, path, Options{})
 	const records = 20
 	for n := range records {
-		if err := s.Append(t.Context(), audittest.Record(n)); err != nil {
+		if err := appendRecord(t.Context(), s, audittest.Record(n)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -170,7 +170,7 @@ func TestTornLog(t *testing.T) {
 					t.Errorf("record %d: %v", n, err)
 				}
 			}
-			if err := s.Append(t.Context(), audittest.Record(1000)); err != nil {
+			if err := appendRecord(t.Context(), s, audittest.Record(1000)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -213,14 +213,14 @@ func TestFilesRemoved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "data", "audit.db")
 			s := mustOpen(t, path, Options{RetryEvery: 5 * time.Millisecond})
-			if err := s.Append(t.Context(), audittest.Record(1)); err != nil {
+			if err := appendRecord(t.Context(), s, audittest.Record(1)); err != nil {
 				t.Fatal(err)
 			}
 			if err := spoil(path); err != nil {
 				t.Fatal(err)
 			}
 			for n := 2; n < 6; n++ {
-				if err := s.Append(t.Context(), audittest.Record(n)); !errors.Is(err, audit.ErrUnavailable) {
+				if err := appendRecord(t.Context(), s, audittest.Record(n)); !errors.Is(err, audit.ErrUnavailable) {
 					t.Errorf("Append = %v, want ErrUnavailable", err)
 				}
 				if err := s.Ready(t.Context()); !errors.Is(err, audit.ErrUnavailable) {
@@ -233,7 +233,7 @@ func TestFilesRemoved(t *testing.T) {
 					t.Fatal(err)
 				}
 				eventuallyReady(t, s)
-				if err := s.Append(t.Context(), audittest.Record(9)); err != nil {
+				if err := appendRecord(t.Context(), s, audittest.Record(9)); err != nil {
 					t.Errorf("Append = %v after the files came back", err)
 				}
 			}

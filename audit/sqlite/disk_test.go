@@ -83,7 +83,7 @@ func fillAndFree(t *testing.T, s *Store, free func()) {
 	n := 0
 	var err error
 	for ; n < 20_000; n++ {
-		if err = s.Append(t.Context(), audittest.Full(n)); err != nil {
+		if err = appendRecord(t.Context(), s, audittest.Full(n)); err != nil {
 			break
 		}
 		confirmed = append(confirmed, n)
@@ -105,7 +105,7 @@ func fillAndFree(t *testing.T, s *Store, free func()) {
 				for range 30 { // larger than what may still be free
 					rec.MoreRejections = append(rec.MoreRejections, audit.Rejection{InstancePath: strings.Repeat("/x", 900)})
 				}
-				err := s.Append(t.Context(), rec)
+				err := appendRecord(t.Context(), s, rec)
 				if !errors.Is(err, audit.ErrUnavailable) && !errors.Is(err, audit.ErrFull) {
 					t.Errorf("Append on a full disk = %v", err)
 				}
@@ -128,7 +128,7 @@ func fillAndFree(t *testing.T, s *Store, free func()) {
 	free()
 	eventuallyReady(t, s) // without any call: readiness keeps traffic away
 	for end := n + 1000; n < end; n += 100 {
-		if err := s.Append(t.Context(), audittest.Full(n)); err != nil {
+		if err := appendRecord(t.Context(), s, audittest.Full(n)); err != nil {
 			t.Fatalf("Append after recovery: %v", err)
 		}
 		confirmed = append(confirmed, n)
@@ -152,7 +152,7 @@ func TestLocked(t *testing.T) {
 	var wg sync.WaitGroup
 	for n := range 10 {
 		wg.Go(func() {
-			if err := s.Append(t.Context(), audittest.Record(n)); !errors.Is(err, audit.ErrUnavailable) {
+			if err := appendRecord(t.Context(), s, audittest.Record(n)); !errors.Is(err, audit.ErrUnavailable) {
 				t.Errorf("Append = %v, want ErrUnavailable for all of the batch", err)
 			}
 		})
@@ -163,7 +163,7 @@ func TestLocked(t *testing.T) {
 	}
 	unlock()
 	eventuallyReady(t, s)
-	if err := s.Append(t.Context(), audittest.Record(1)); err != nil {
+	if err := appendRecord(t.Context(), s, audittest.Record(1)); err != nil {
 		t.Error(err)
 	}
 	if err := s.Close(t.Context()); err != nil {
@@ -205,7 +205,7 @@ func TestQueueBytes(t *testing.T) {
 	var wg sync.WaitGroup
 	for n := range 10 {
 		wg.Go(func() {
-			if err := s.Append(t.Context(), large(n)); errors.Is(err, audit.ErrFull) {
+			if err := appendRecord(t.Context(), s, large(n)); errors.Is(err, audit.ErrFull) {
 				full.Add(1)
 			} else if err != nil {
 				t.Error(err)

@@ -40,6 +40,7 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 		path:  path,
 		opts:  opts,
 		queue: make(chan *job, opts.QueueRecords),
+		steps: make(chan *step),
 		done:  make(chan struct{}),
 	}
 	if err := s.open(ctx); err != nil {
@@ -75,7 +76,7 @@ func (s *Store) open(ctx context.Context) error {
 			return err
 		}
 	}
-	if s.insert, err = s.write.PrepareContext(ctx, insertSQL); err != nil {
+	if s.stmts, err = prepare(ctx, s.write); err != nil {
 		return err
 	}
 	if s.read, err = s.connect(s.opts.Readers+1, "_pragma=query_only(1)"); err != nil {
@@ -88,7 +89,7 @@ func (s *Store) open(ctx context.Context) error {
 	if _, err := s.pin.ExecContext(ctx, `SELECT count(*) FROM probe`); err != nil {
 		return err
 	}
-	if err := s.probe(); err != nil {
+	if _, err := s.probe(); err != nil {
 		return err
 	}
 	if s.file, err = os.Stat(s.path); err != nil {
@@ -109,9 +110,7 @@ func (s *Store) abandon() error {
 	if s.read != nil {
 		errs = append(errs, s.read.Close())
 	}
-	if s.insert != nil {
-		errs = append(errs, s.insert.Close())
-	}
+	errs = append(errs, s.stmts.close())
 	if s.write != nil {
 		errs = append(errs, s.write.Close())
 	}

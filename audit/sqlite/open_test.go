@@ -31,7 +31,7 @@ func TestOpenRefuses(t *testing.T) {
 	ours := func(t *testing.T, path string, statements ...string) {
 		s := mustOpen(t, path, Options{})
 		for n := range 50 {
-			if err := s.Append(t.Context(), audittest.Full(n)); err != nil {
+			if err := appendRecord(t.Context(), s, audittest.Full(n)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -130,7 +130,7 @@ func TestOpenMakes(t *testing.T) {
 	path := filepath.Join(dir, "audit ü?.db")
 	s := mustOpen(t, path, Options{})
 	defer closeStore(t, s)
-	if err := s.Append(t.Context(), audittest.Record(1)); err != nil {
+	if err := appendRecord(t.Context(), s, audittest.Record(1)); err != nil {
 		t.Fatal(err)
 	}
 	for name, mode := range map[string]os.FileMode{
@@ -177,7 +177,7 @@ func TestOpenTogether(t *testing.T) {
 				return
 			}
 			defer closeStore(t, s)
-			if err := s.Append(t.Context(), audittest.Record(n)); err != nil {
+			if err := appendRecord(t.Context(), s, audittest.Record(n)); err != nil {
 				t.Errorf("Append: %v", err)
 			}
 		})
@@ -196,7 +196,7 @@ func TestUnknownNames(t *testing.T) {
 	path := newPath(t)
 	s := mustOpen(t, path, Options{})
 	defer closeStore(t, s)
-	if err := s.Append(t.Context(), audittest.Record(1, func(r *audit.Record) { r.Owner = "team" })); err != nil {
+	if err := appendRecord(t.Context(), s, audittest.Record(1, func(r *audit.Record) { r.Owner = "team" })); err != nil {
 		t.Fatal(err)
 	}
 	execRaw(t, path, `UPDATE events SET rest = json_set(rest, '$.later', json('{"a":[1]}'))`)
@@ -212,7 +212,7 @@ func TestDamagedRows(t *testing.T) {
 	s := mustOpen(t, path, Options{})
 	defer closeStore(t, s)
 	for n := range 10 {
-		if err := s.Append(t.Context(), audittest.Record(n)); err != nil {
+		if err := appendRecord(t.Context(), s, audittest.Record(n)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -256,64 +256,6 @@ func TestDamagedRows(t *testing.T) {
 			t.Errorf("pages of %d: %d records met, %d damaged ones named; want 4 and 6", size, len(met), len(named))
 		}
 	}
-}
-
-// No list reads the whole table or sorts more than the rows of one nanosecond.
-func TestQueryPlans(t *testing.T) {
-	s := mustOpen(t, newPath(t), Options{})
-	defer closeStore(t, s)
-	one, some := audit.OnlyTenants("acme"), audit.OnlyTenants("acme", "other")
-	for _, c := range []struct {
-		name   string
-		scope  audit.Scope
-		filter audit.Filter
-		index  string
-	}{
-		{"all", audit.AllTenants(), audit.Filter{}, "events_at"},
-		{"some tenants", some, audit.Filter{}, "events_"},
-		{"one tenant", one, audit.Filter{}, "events_tenant"},
-		{"tool", audit.AllTenants(), audit.Filter{Tool: "x"}, "events_tool"},
-		{"request id", audit.AllTenants(), audit.Filter{RequestID: "x"}, "events_request_id"},
-		{"session id", audit.AllTenants(), audit.Filter{SessionID: "x"}, "events_session_id"},
-		{"reason", audit.AllTenants(), audit.Filter{Reason: "x"}, "events_reason"},
-		{"failure code", audit.AllTenants(), audit.Filter{FailureCode: "x"}, "events_failure_code"},
-		{"rpc", audit.AllTenants(), audit.Filter{RPC: "x"}, "events_at"},
-	} {
-		for _, paged := range []bool{false, true} {
-			var q query
-			q.scope(c.scope)
-			q.filter(c.filter)
-			if paged {
-				q.after(audit.Cursor{At: audittest.Record(1).At, DecisionID: audittest.ID(1)})
-			}
-			plan := explainPlan(t, s, &q)
-			if !strings.Contains(plan, "USING INDEX "+c.index) || strings.Contains(plan, "TEMP B-TREE FOR ORDER BY") {
-				t.Errorf("%s, paged %t:\n%s\nwant %s and no full sort", c.name, paged, plan, c.index)
-			}
-		}
-	}
-}
-
-func explainPlan(t *testing.T, s *Store, q *query) string {
-	t.Helper()
-	rows, err := s.read.Query("EXPLAIN QUERY PLAN "+q.String(), append(q.args, 51)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	var plan []string
-	for rows.Next() {
-		var a, b, c int
-		var detail string
-		if err := rows.Scan(&a, &b, &c, &detail); err != nil {
-			t.Fatal(err)
-		}
-		plan = append(plan, detail)
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return strings.Join(plan, "\n")
 }
 
 // execRaw changes a file as another program would.

@@ -16,7 +16,7 @@ import (
 // Get implements [audit.Store].
 func (s *Store) Get(ctx context.Context, scope audit.Scope, decisionID string) (audit.Record, error) {
 	var r row
-	err := s.read.QueryRowContext(ctx, selectSQL+` WHERE decision_id = ?`, decisionID).Scan(r.scan()...)
+	err := s.read.QueryRowContext(ctx, columnsSQL+` WHERE decision_id = ?`, decisionID).Scan(r.scan()...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return audit.Record{}, fmt.Errorf("audit/sqlite: get: %w", audit.ErrNotFound)
 	}
@@ -69,6 +69,7 @@ func (s *Store) List(ctx context.Context, scope audit.Scope, filter audit.Filter
 type page struct {
 	records []audit.Record
 	last    audit.Cursor // of the last row that was looked at
+	seq     int64        // of the same row
 	more    bool
 	damage  []error // one for each row that cannot be read
 }
@@ -88,7 +89,7 @@ func readPage(rows *sql.Rows, size int) (page, error) {
 		}
 		seen++
 		bytes += r.size()
-		p.last = audit.Cursor{At: time.Unix(0, r.at), DecisionID: r.decisionID}
+		p.last, p.seq = audit.Cursor{At: time.Unix(0, r.at), DecisionID: r.decisionID}, r.seq
 		rec, err := r.decode()
 		if err != nil {
 			p.damage = append(p.damage, err)
@@ -169,13 +170,17 @@ func (q *query) after(c audit.Cursor) {
 	q.and(`at <= ? AND (at, decision_id) < (?, ?)`, c.At.UnixNano(), c.At.UnixNano(), c.DecisionID)
 }
 
-// String is the statement; its last parameter is the limit.
+// String is the statement of a list; its last parameter is the limit.
 func (q *query) String() string {
-	where := ""
-	if len(q.where) > 0 {
-		where = ` WHERE ` + strings.Join(q.where, ` AND `)
+	return columnsSQL + q.conditions() + ` ORDER BY at DESC, decision_id DESC LIMIT ?`
+}
+
+// conditions is the WHERE clause, where there is one.
+func (q *query) conditions() string {
+	if len(q.where) == 0 {
+		return ""
 	}
-	return selectSQL + where + ` ORDER BY at DESC, decision_id DESC LIMIT ?`
+	return ` WHERE ` + strings.Join(q.where, ` AND `)
 }
 
 // nanos is t in nanoseconds since 1970, or the nearest number of 64 bits.

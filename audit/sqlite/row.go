@@ -12,20 +12,21 @@ import (
 
 // row is a record as the table holds it.
 type row struct {
+	seq        int64 // of what was read; 0 before it is written
 	decisionID string
 	at         int64
 	columns    [columnCount]sql.NullString
 	rest       sql.NullString
 }
 
-// columnCount is the number of nullable columns: rpc to decision.
-const columnCount = 8
+// columnCount is the number of nullable columns: rpc to delivered.
+const columnCount = 10
 
 // fields are the places of the nullable columns in a record, in the table's order.
 func fields(rec *audit.Record) [columnCount]*string {
 	return [...]*string{
 		&rec.RPC, &rec.Tenant, &rec.Tool, &rec.RequestID, &rec.SessionID,
-		&rec.FailureCode, &rec.Rejection.Reason, &rec.Decision,
+		&rec.FailureCode, &rec.Rejection.Reason, &rec.Decision, &rec.ArgumentsDigest, &rec.Delivered,
 	}
 }
 
@@ -82,9 +83,9 @@ func (r *row) size() int64 {
 	return int64(n)
 }
 
-// scan is the destination of a row of selectSQL.
+// scan is the destination of a row of columnsSQL.
 func (r *row) scan() []any {
-	dst := []any{&r.decisionID, &r.at}
+	dst := []any{&r.seq, &r.decisionID, &r.at}
 	for i := range r.columns {
 		dst = append(dst, &r.columns[i])
 	}

@@ -41,10 +41,11 @@ import (
 
 // Defaults and fixed limits.
 const (
-	// DefaultQueueRecords is the number of records that may wait to be written.
+	// DefaultQueueRecords is the number of entries that may wait to be written.
 	DefaultQueueRecords = 1024
-	// DefaultQueueBytes is the size of the records that may wait, in bytes.
-	DefaultQueueBytes = 16 << 20
+	// DefaultQueueBytes is the size of the entries that may wait, originals included, in
+	// bytes.
+	DefaultQueueBytes = 64 << 20
 	// DefaultReaders is the number of connections for reading.
 	DefaultReaders = 4
 	// DefaultRetryEvery is the time between probes while the store cannot write.
@@ -52,7 +53,7 @@ const (
 	// DefaultBusyTimeout is how long a commit waits for another process's lock.
 	DefaultBusyTimeout = 2 * time.Second
 
-	// maxBatch is the number of records in one transaction at most.
+	// maxBatch is the number of entries in one transaction at most.
 	maxBatch = 256
 	// stallAfter is how long a commit may take before Ready says that the disk hangs.
 	stallAfter = 5 * time.Second
@@ -63,7 +64,7 @@ const (
 type Options struct {
 	// QueueRecords is DefaultQueueRecords unless set.
 	QueueRecords int
-	// QueueBytes is DefaultQueueBytes unless set, in bytes. At least one record fits.
+	// QueueBytes is DefaultQueueBytes unless set, in bytes. One entry always fits, however large.
 	QueueBytes int
 	// Readers is DefaultReaders unless set, a number of connections.
 	Readers int
@@ -103,16 +104,17 @@ type Store struct {
 	path string
 	opts Options
 
-	write  *sql.DB   // one connection, of the writer goroutine alone
-	insert *sql.Stmt // on write
-	read   *sql.DB   // query_only
-	pin    *sql.Conn // on read, never used: while it is open the -wal file stays the same
-	file   fs.FileInfo
-	wal    fs.FileInfo
+	write *sql.DB    // one connection, of the writer goroutine alone
+	stmts statements // on write
+	read  *sql.DB    // query_only
+	pin   *sql.Conn  // on read, never used: while it is open the -wal file stays the same
+	file  fs.FileInfo
+	wal   fs.FileInfo
 
 	mu     sync.RWMutex // guards closed against sends to queue
 	closed bool
 	queue  chan *job
+	steps  chan *step   // of purges; the writer takes one when it likes
 	bytes  atomic.Int64 // of the jobs that wait or are being written
 
 	failure   atomic.Pointer[error] // why the last write failed; nil after a good one
@@ -124,53 +126,48 @@ type Store struct {
 
 var _ audit.Store = (*Store)(nil)
 
-// job is one record on its way to the disk.
-type job struct {
-	row  row
-	size int64
-	done chan error // of capacity 1: the writer never waits for a caller
-}
-
 // Append implements [audit.Store]. Its errors are ErrFull, ErrUnavailable,
 // ErrInvalidRecord and those of ctx.
-func (s *Store) Append(ctx context.Context, rec audit.Record) error {
+func (s *Store) Append(ctx context.Context, e audit.Entry) (audit.Outcome, error) {
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("audit/sqlite: append: %w", err)
+		return audit.Outcome{}, fmt.Errorf("audit/sqlite: append: %w", err)
 	}
-	if err := rec.Check(); err != nil {
-		return fmt.Errorf("audit/sqlite: append: %w", err)
+	if err := e.Check(); err != nil {
+		return audit.Outcome{}, fmt.Errorf("audit/sqlite: append: %w", err)
 	}
-	row, err := encode(rec)
+	j, err := newJob(e)
 	if err != nil {
-		return fmt.Errorf("audit/sqlite: append: %w: %w", audit.ErrInvalidRecord, err)
+		return audit.Outcome{}, fmt.Errorf("audit/sqlite: append: %w: %w", audit.ErrInvalidRecord, err)
 	}
-	j := &job{row: row, size: row.size(), done: make(chan error, 1)}
 	if err := s.enqueue(j); err != nil {
-		return err
+		return audit.Outcome{}, err
 	}
 	select {
-	case err := <-j.done:
-		return err
+	case r := <-j.done:
+		return r.outcome, r.err
 	case <-ctx.Done():
 		select {
-		case err := <-j.done: // both came at once: what is known is worth more
-			return err
+		case r := <-j.done: // both came at once: what is known is worth more
+			return r.outcome, r.err
 		default:
 		}
-		return fmt.Errorf("audit/sqlite: append: the record may or may not be kept: %w", ctx.Err())
+		return audit.Outcome{}, fmt.Errorf("audit/sqlite: append: the record may or may not be kept: %w", ctx.Err())
 	}
 }
 
-// enqueue hands a job to the writer or says at once why not.
+// enqueue hands a job to the writer or says at once why not. An entry that finds the
+// queue empty fits, whatever its size.
 func (s *Store) enqueue(j *job) error {
+	if waiting := s.bytes.Add(j.size); waiting > int64(s.opts.QueueBytes) && waiting != j.size {
+		s.bytes.Add(-j.size)
+		return fmt.Errorf("audit/sqlite: append: %w: %d bytes wait", audit.ErrFull, waiting-j.size)
+	}
+	j.own() // only what has room is copied
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.closed {
-		return fmt.Errorf("audit/sqlite: append: %w: %w", audit.ErrUnavailable, audit.ErrClosed)
-	}
-	if s.bytes.Add(j.size) > int64(s.opts.QueueBytes) {
 		s.bytes.Add(-j.size)
-		return fmt.Errorf("audit/sqlite: append: %w: %d bytes wait", audit.ErrFull, s.opts.QueueBytes)
+		return fmt.Errorf("audit/sqlite: append: %w: %w", audit.ErrUnavailable, audit.ErrClosed)
 	}
 	select {
 	case s.queue <- j:

@@ -21,6 +21,12 @@ func mustOpen(t testing.TB, path string, opts Options) *Store {
 	return s
 }
 
+// appendRecord appends a record that uses nothing.
+func appendRecord(ctx context.Context, s *Store, rec audit.Record) error {
+	_, err := s.Append(ctx, audit.Entry{Record: rec})
+	return err
+}
+
 func newPath(t testing.TB) string { return filepath.Join(t.TempDir(), "audit.db") }
 
 // A17 A21 B11 D4: the contract of every store.
@@ -29,6 +35,9 @@ func TestStore(t *testing.T) {
 		func(t *testing.T) audit.Store { return mustOpen(t, newPath(t), Options{}) },
 		audittest.WithReopen(func(t *testing.T, closed audit.Store) audit.Store {
 			return mustOpen(t, closed.(*Store).path, Options{})
+		}),
+		audittest.WithSecond(func(t *testing.T, first audit.Store) audit.Store {
+			return mustOpen(t, first.(*Store).path, Options{})
 		}),
 		audittest.WithBlocked(func(t *testing.T) (audit.Store, int, func()) {
 			const queue = 8

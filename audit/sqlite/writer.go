@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -32,8 +33,10 @@ func (s *Store) run() {
 				return
 			}
 			batch = s.collect(append(batch[:0], j))
-			s.finish(batch, s.attempt(func() error { return s.commit(batch) }))
+			s.finish(batch, s.attempt(func() (bool, error) { return s.commit(batch) }))
 			clear(batch) // keep no record alive while idle
+		case st := <-s.steps:
+			st.done <- s.purge(st)
 		case <-probe:
 			// The outcome is in s.failure; nobody waits for it.
 			_ = s.attempt(s.probe)
@@ -61,21 +64,27 @@ func (s *Store) collect(batch []*job) []*job {
 func (s *Store) finish(batch []*job, err error) {
 	for _, j := range batch {
 		s.bytes.Add(-j.size)
-		j.done <- err
+		if err != nil {
+			j.outcome = audit.Outcome{}
+		}
+		j.done <- result{outcome: j.outcome, err: err}
 	}
 }
 
-// attempt runs a write and keeps its outcome for Ready. After a failure the connection is
-// thrown away: the next attempt begins with nothing that the failure may have left.
-func (s *Store) attempt(write func() error) error {
+// attempt runs a write and keeps its outcome for Ready; one that found nothing to write
+// proves nothing. After a failure the connection is thrown away: the next attempt begins
+// with nothing that the failure may have left.
+func (s *Store) attempt(write func() (wrote bool, err error)) error {
 	s.busySince.Store(time.Now().UnixNano())
 	defer s.busySince.Store(0)
-	err := write()
+	wrote, err := write()
 	if err == nil {
 		err = s.stillThere()
 	}
 	if err == nil {
-		s.failure.Store(nil)
+		if wrote {
+			s.failure.Store(nil)
+		}
 		return nil
 	}
 	if !errors.Is(err, errReplaced) { // the open files may be all that is left
@@ -87,33 +96,52 @@ func (s *Store) attempt(write func() error) error {
 }
 
 // commit writes a batch as one transaction. It is not bound to any caller's context: a
-// caller that leaves must not undo the records of the others.
-func (s *Store) commit(batch []*job) error {
+// caller that leaves must not undo the records of the others. The entries are decided one
+// after another, each with what those before it used.
+func (s *Store) commit(batch []*job) (wrote bool, err error) {
+	return s.inTx(func(tx *sql.Tx) (wrote bool, err error) {
+		stmts := s.stmts.in(tx)
+		for _, j := range batch {
+			if j.outcome, err = stmts.judge(j); err != nil {
+				return false, err
+			}
+			if !j.outcome.Written() {
+				continue
+			}
+			written, err := stmts.write(j)
+			if err != nil {
+				return false, err
+			}
+			wrote = wrote || written
+		}
+		return wrote, nil
+	})
+}
+
+// inTx runs f in one transaction.
+func (s *Store) inTx(f func(*sql.Tx) (wrote bool, err error)) (wrote bool, err error) {
 	tx, err := s.write.BeginTx(context.Background(), nil)
 	if err != nil {
-		return fmt.Errorf("begin: %w", err)
+		return false, fmt.Errorf("begin: %w", err)
 	}
-	insert := tx.Stmt(s.insert)
-	for _, j := range batch {
-		if _, err := insert.Exec(j.row.args()...); err != nil {
-			_ = tx.Rollback() // the connection is thrown away in any case
-			return fmt.Errorf("insert: %w", err)
-		}
+	if wrote, err = f(tx); err != nil {
+		_ = tx.Rollback() // the connection is thrown away in any case
+		return false, err
 	}
 	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("commit: %w", err)
+		return false, fmt.Errorf("commit: %w", err)
 	}
-	return nil
+	return wrote, nil
 }
 
 // probe writes and removes as much as one largest record takes.
-func (s *Store) probe() error {
+func (s *Store) probe() (wrote bool, err error) {
 	for _, statement := range [...]string{probeWriteSQL, probeRemoveSQL} {
 		if _, err := s.write.Exec(statement); err != nil {
-			return fmt.Errorf("probe: %w", err)
+			return false, fmt.Errorf("probe: %w", err)
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // errReplaced lasts until the names are back, which in practice means a restart.
@@ -150,7 +178,7 @@ func (s *Store) discard() {
 
 // release closes the connections, the writer's last: it moves the log into the file.
 func (s *Store) release() error {
-	err := errors.Join(s.pin.Close(), s.read.Close(), s.insert.Close(), s.write.Close())
+	err := errors.Join(s.pin.Close(), s.read.Close(), s.stmts.close(), s.write.Close())
 	if err != nil {
 		return fmt.Errorf("audit/sqlite: close %s: %w", s.path, explain(err))
 	}

@@ -79,7 +79,7 @@ func check(cmd *cobra.Command, dir string, to reporter) error {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return fmt.Errorf("%s is not a directory; name the one that holds <tool>/v<N>/contract.yaml", printable(dir))
 	}
-	set, err := loader.LoadDir(dir)
+	set, err := loader.LoadDir(dir, "")
 	var faults contract.Faults
 	if errors.As(err, &faults) {
 		if err := to.refused(faults); err != nil {

@@ -103,11 +103,11 @@ func compat(ctx context.Context, oldDir, newDir string) ([]compatRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	registry, err := newRegistry()
+	loader, err := newLoader()
 	if err != nil {
 		return nil, err
 	}
-	set, err := registry.Compile(now.tree)
+	set, err := loader.CompileTree(now.tree)
 	if err != nil {
 		return nil, refusedContracts(newDir, err)
 	}

@@ -14,7 +14,7 @@ import (
 // versions, all alike, and serving.yaml says of it what serving says; "" for no file.
 func served(t *testing.T, versions int, serving string) string {
 	t.Helper()
-	dir := copyOf(t, shipped)
+	dir := plain(t)
 	tool := filepath.Join(dir, "job_status")
 	for v := 2; v <= versions; v++ {
 		folder := filepath.Join(tool, fmt.Sprintf("v%d", v))

@@ -33,6 +33,19 @@ func copyOf(t *testing.T, dir string) string {
 	return to
 }
 
+// plain is a copy of the shipped contracts in which job_status has one version, as most
+// tools do.
+func plain(t *testing.T) string {
+	t.Helper()
+	dir := copyOf(t, shipped)
+	for _, name := range []string{"job_status/v2", "job_restart", "serving.yaml"} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
 // swap replaces a text of a file that occurs in it once.
 func swap(t *testing.T, file, old, now string) {
 	t.Helper()
@@ -64,55 +77,55 @@ func TestCompat(t *testing.T) {
 	const weaker, fresh = "max_age: 10m", "max_age: 5m"
 	for _, c := range []struct {
 		name string
-		// prepare changes a copy of the contracts and says what is compared.
-		prepare func(t *testing.T, dir string) (old, now string)
+		// prepare changes dir, a copy of shipped, and says what is compared.
+		prepare func(t *testing.T, shipped, dir string) (old, now string)
 		code    int
 		want    []string // each in the output, or in the message of a refusal
 		never   []string
 	}{
 		{
-			"nothing differs", func(_ *testing.T, dir string) (string, string) { return shipped, dir },
+			"nothing differs", func(_ *testing.T, shipped, dir string) (string, string) { return shipped, dir },
 			0,
 			[]string{"0 breaking, 0 contract, 0 safe\n"},
 			[]string{"replay"},
 		},
-		{"a check is weaker", func(t *testing.T, dir string) (string, string) {
+		{"a check is weaker", func(t *testing.T, shipped, dir string) (string, string) {
 			swap(t, dir+"/job_status/v1/contract.yaml", fresh, weaker)
 			return shipped, dir
 		}, 1, []string{
 			"job_status v1 -> v1", "breaking  result.checks[fresh]", "weaker", "stale-observation.yaml:7", "failure INVALID_RESPONSE → data ",
 			"1 breaking, 0 contract, 0 safe; old cases are judged otherwise in 2 points; 1 change without a higher version",
 		}, []string{"deploy_status"}},
-		{"the same, one version's folders", func(t *testing.T, dir string) (string, string) {
+		{"the same, one version's folders", func(t *testing.T, shipped, dir string) (string, string) {
 			swap(t, dir+"/job_status/v1/contract.yaml", fresh, weaker)
 			return shipped + "/job_status/v1", dir + "/job_status/v1/"
 		}, 1, []string{"1 breaking, 0 contract, 0 safe; old cases are judged otherwise in 2 points"}, nil},
-		{"the same in a new version", func(t *testing.T, dir string) (string, string) {
+		{"the same in a new version", func(t *testing.T, shipped, dir string) (string, string) {
 			swap(t, raise(t, dir+"/job_status")+"/contract.yaml", fresh, weaker)
 			return shipped, dir
 		}, 0, []string{"job_status v1 -> v2", "current-changed  1 → 2", "1 breaking, 0 contract, 1 safe; old cases"}, []string{"without a higher version", "v1 -> v1"}},
-		{"a new version beside an old one that changed too", func(t *testing.T, dir string) (string, string) {
+		{"a new version beside an old one that changed too", func(t *testing.T, shipped, dir string) (string, string) {
 			raise(t, dir+"/job_status")
 			swap(t, dir+"/job_status/v1/contract.yaml", fresh, weaker)
 			return shipped + "/job_status", dir + "/job_status"
 		}, 1, []string{"job_status v1 -> v1"}, nil},
-		{"two versions' folders", func(t *testing.T, dir string) (string, string) {
+		{"two versions' folders", func(t *testing.T, shipped, dir string) (string, string) {
 			v2 := raise(t, dir+"/job_status")
 			swap(t, v2+"/contract.yaml", "/state, /observed_at]", "/state]\n  not_given: {/observed_at: of no use}")
 			return dir + "/job_status/v1", v2
 		}, 0, []string{"job_status v1 -> v2", "agent-field-removed"}, nil},
-		{"only the owner is another", func(t *testing.T, dir string) (string, string) {
+		{"only the owner is another", func(t *testing.T, shipped, dir string) (string, string) {
 			swap(t, dir+"/job_status/v1/contract.yaml", "owner: build-platform", "owner: ci-platform")
 			return shipped, dir
 		}, 0, []string{"safe  owner  owner-changed  build-platform → ci-platform", "0 breaking, 0 contract, 1 safe"}, nil},
-		{"a tool is gone, another is new", func(t *testing.T, dir string) (string, string) {
+		{"a tool is gone, another is new", func(t *testing.T, shipped, dir string) (string, string) {
 			if err := os.Rename(dir+"/list_runs", dir+"/ls_runs"); err != nil {
 				t.Fatal(err)
 			}
 			swap(t, dir+"/ls_runs/v1/contract.yaml", "tool: list_runs", "tool: ls_runs")
 			return shipped, dir
 		}, 1, []string{"list_runs v1 -> none", "tool-removed", "ls_runs none -> v1", "tool-added", "1 breaking, 1 contract, 0 safe; 1 change without"}, nil},
-		{"a version is no longer served", func(t *testing.T, dir string) (string, string) {
+		{"a version is no longer served", func(t *testing.T, shipped, dir string) (string, string) {
 			old := copyOf(t, dir)
 			raise(t, old+"/job_status")
 			raise(t, dir+"/job_status")
@@ -121,21 +134,21 @@ func TestCompat(t *testing.T) {
 			}
 			return old, dir
 		}, 0, []string{"version-removed", "1 breaking"}, nil},
-		{"one side is refused", func(t *testing.T, dir string) (string, string) {
+		{"one side is refused", func(t *testing.T, shipped, dir string) (string, string) {
 			swap(t, dir+"/job_status/v1/contract.yaml", "effect: read_only", "efect: read_only")
 			return shipped, dir
 		}, 2, []string{"job_status/v1/contract.yaml:", "unknown key", "refused"}, nil},
-		{"a check that does not compile", func(t *testing.T, dir string) (string, string) {
+		{"a check that does not compile", func(t *testing.T, shipped, dir string) (string, string) {
 			swap(t, dir+"/job_status/v1/contract.yaml", fresh, "max_aeg: 5m")
 			return shipped + "/job_status/v1", dir + "/job_status/v1"
 		}, 2, []string{"job_status/v1/contract.yaml:", "refused"}, nil},
 		{
-			"no directory", func(_ *testing.T, dir string) (string, string) { return shipped, dir + "/nowhere" },
+			"no directory", func(_ *testing.T, shipped, dir string) (string, string) { return shipped, dir + "/nowhere" },
 			2,
 			[]string{"is not a directory"},
 			nil,
 		},
-		{"a contract in a folder without a version", func(t *testing.T, dir string) (string, string) {
+		{"a contract in a folder without a version", func(t *testing.T, shipped, dir string) (string, string) {
 			if err := os.Rename(dir+"/job_status/v1", dir+"/job_status/new"); err != nil {
 				t.Fatal(err)
 			}
@@ -143,7 +156,7 @@ func TestCompat(t *testing.T) {
 		}, 2, []string{"its name is no version"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			old, now := c.prepare(t, copyOf(t, shipped))
+			old, now := c.prepare(t, plain(t), plain(t))
 			code, out, errOut := hallmark(t, "compat", old, now)
 			if code != c.code {
 				t.Errorf("exit code %d, want %d\n%s%s", code, c.code, out, errOut)
@@ -167,7 +180,7 @@ func TestCompat(t *testing.T) {
 
 // The names of the members are promised to programs.
 func TestCompatJSON(t *testing.T) {
-	dir := copyOf(t, shipped)
+	shipped, dir := plain(t), plain(t)
 	swap(t, dir+"/job_status/v1/contract.yaml", "max_age: 5m", "max_age: 10m")
 	code, out, _ := hallmark(t, "compat", shipped, dir, "--output", "json")
 	var rows []map[string]any

@@ -34,7 +34,7 @@ func loadSet(dir string) (*gate.Set, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("%s is not a directory of contracts; name one with --contracts, or run where contracts/ is", printable(dir))
 	}
-	set, err := loader.LoadDir(dir)
+	set, err := loader.LoadDir(dir, "")
 	var faults contract.Faults
 	if errors.As(err, &faults) {
 		return nil, fmt.Errorf("the contracts in %s are refused, nothing of them is used:\n%w", printable(dir), faults)

@@ -136,7 +136,7 @@ func TestEditorSchemasKnowTheWords(t *testing.T) {
 func TestEditorSchemasTakeShippedFiles(t *testing.T) {
 	seen := 0
 	err := fs.WalkDir(os.DirFS(shippedContracts), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || path.Ext(name) != ".yaml" || name == "serving.yaml" || d.IsDir() {
+		if err != nil || path.Ext(name) != ".yaml" || name == "serving.yaml" || path.Base(path.Dir(name)) == "policies" || d.IsDir() {
 			return err
 		}
 		text := asJSON(t, decode(t, name))

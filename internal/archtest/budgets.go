@@ -24,6 +24,7 @@ var composition = []string{"cmd/hallmark/main.go", "cmd/hallmark/serve.go", "ser
 // names: a file, "file:Function", or a package. One that excuses nothing is a fault.
 var exceptions = map[string]string{
 	"contract": "the words of one file format: a type for each thing that a contract can say, and no behaviour to split it by",
+	"gate":     "the ways through, each with its request, its reply and what lies between, as plain data",
 }
 
 // overrun is one thing beyond its budget.

@@ -55,7 +55,7 @@ var rooms = map[string]room{
 
 	"gate": {
 		imports: []string{"validators", "policy", "receipt", "audit", "contract", strictjson},
-		tests:   []string{semantic, "audit/audittest", "audit/sqlite"},
+		tests:   []string{semantic, "audit/audittest", "audit/sqlite", "receipt/permit"},
 	},
 	"casetest": {
 		imports: []string{"gate", "contract"},

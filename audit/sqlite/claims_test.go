@@ -1,0 +1,197 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hallmark-gate/hallmark/audit"
+	"github.com/hallmark-gate/hallmark/audit/audittest"
+)
+
+var farAway = audittest.Record(0).At.AddDate(1, 0, 0)
+
+// claiming is entry n, which uses these things once; the limit of each is in its name's
+// first byte.
+func claiming(n int, names ...string) audit.Entry {
+	e := audit.Entry{Record: audittest.Record(n)}
+	for _, name := range names {
+		e.Uses.Claims = append(e.Uses.Claims, audit.Claim{Key: audit.KeyOf("claim", name), Limit: uint32(name[0] - '0'), Until: farAway})
+	}
+	return e
+}
+
+// requested makes an entry that of a request.
+func requested(e audit.Entry, name, memo string) audit.Entry {
+	e.Uses.Request, e.Uses.Memo, e.Uses.Until = audit.KeyOf("request", name), []byte(memo), farAway
+	return e
+}
+
+// Entries of one batch are decided one after another, each with what those before it
+// used; one that is refused disturbs no other.
+func TestBatchInOrder(t *testing.T) {
+	s := mustOpen(t, newPath(t), Options{})
+	defer closeStore(t, s)
+	withOriginal := claiming(6, "1c")
+	withOriginal.Original = &audit.Original{Sealed: []byte("sealed"), KeepUntil: farAway}
+	rows := []struct {
+		line string
+		e    audit.Entry
+		want audit.Outcome
+	}{
+		{"the first use", claiming(1, "1a"), audit.Outcome{}},
+		{"none is left", claiming(2, "2b", "1a"), audit.Outcome{Short: []int{1}}},
+		{"no uses", claiming(3), audit.Outcome{}},
+		{"the request", requested(claiming(4, "2b"), "r", "memo"), audit.Outcome{}},
+		{"its repeat", requested(claiming(5, "2b"), "r", "other"), audit.Outcome{Repeated: true, Memo: []byte("memo")}},
+		{"the same id", claiming(1, "1a"), audit.Outcome{}},
+		{"the same id and request", requested(claiming(4, "2b"), "r", "memo"), audit.Outcome{}},
+		{"the refused id again", claiming(2, "2b"), audit.Outcome{}},
+		{"both are used up", claiming(7, "1a", "2b"), audit.Outcome{Short: []int{0, 1}}},
+		{"an original", withOriginal, audit.Outcome{}},
+		{"an id and another claim", claiming(6, "9d"), audit.Outcome{}},
+		{"the claim of that was not used", claiming(8, "1d"), audit.Outcome{}},
+	}
+	var batch []*job
+	for _, row := range rows {
+		j, err := newJob(row.e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch = append(batch, j)
+	}
+	if wrote, err := s.commit(batch); !wrote || err != nil {
+		t.Fatalf("commit = %t, %v", wrote, err)
+	}
+	for i, row := range rows {
+		if got := batch[i].outcome; !reflect.DeepEqual(got, row.want) {
+			t.Errorf("%s: %+v, want %+v", row.line, got, row.want)
+		}
+	}
+	if err := checkUses(t.Context(), s, []string{"1a", "2b", "1c", "1d", "9d"}, []int64{1, 2, 1, 1, 0}); err != nil {
+		t.Error(err)
+	}
+	if o, err := s.Original(t.Context(), audit.AllTenants(), audittest.ID(6), audittest.Record(0).At); err != nil || string(o.Sealed) != "sealed" {
+		t.Errorf("Original = %q, %v", o.Sealed, err)
+	}
+	if wrote, err := s.commit(batch[1:2]); wrote || err != nil {
+		t.Errorf("commit of what is there = %t, %v", wrote, err)
+	}
+}
+
+// checkUses compares the uses that the file counts with those that are meant.
+func checkUses(ctx context.Context, s *Store, names []string, want []int64) error {
+	var errs []error
+	for i, name := range names {
+		var used int64
+		if err := s.read.QueryRowContext(ctx, `SELECT ifnull(sum(used), 0) FROM claims WHERE key = ?`, keyBytes(audit.KeyOf("claim", name))).Scan(&used); err != nil {
+			return err
+		}
+		if used != want[i] {
+			errs = append(errs, fmt.Errorf("%s was used %d times, want %d", name, used, want[i]))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// What writes nothing proves nothing: neither a repeat nor a purge of nothing makes a
+// store ready whose disk failed, and a purge does not try.
+func TestNothingWrittenIsNoProof(t *testing.T) {
+	s := mustOpen(t, newPath(t), Options{BusyTimeout: 10 * time.Millisecond, RetryEvery: time.Hour})
+	defer closeStore(t, s)
+	if _, err := s.Append(t.Context(), requested(claiming(1), "r", "memo")); err != nil {
+		t.Fatal(err)
+	}
+	unlock := lock(t, s)
+	if err := appendRecord(t.Context(), s, audittest.Record(2)); !errors.Is(err, audit.ErrUnavailable) {
+		t.Errorf("Append = %v", err)
+	}
+	unlock()
+	if o, err := s.Append(t.Context(), requested(claiming(3), "r", "memo")); err != nil || !o.Repeated {
+		t.Errorf("repeat = %+v, %v", o, err)
+	}
+	if err := appendRecord(t.Context(), s, audittest.Record(1)); err != nil {
+		t.Errorf("Append again = %v", err)
+	}
+	if _, err := s.Purge(t.Context(), audit.Purge{Now: farAway}); !errors.Is(err, audit.ErrUnavailable) {
+		t.Errorf("Purge = %v, want ErrUnavailable", err)
+	}
+	if err := s.Ready(t.Context()); !errors.Is(err, audit.ErrUnavailable) {
+		t.Errorf("Ready = %v", err)
+	}
+	if err := appendRecord(t.Context(), s, audittest.Record(2)); err != nil {
+		t.Errorf("Append = %v", err)
+	}
+	if err := s.Ready(t.Context()); err != nil {
+		t.Errorf("Ready after a record was written = %v", err)
+	}
+}
+
+// Originals count as what waits, and one that is larger than the bound fits alone.
+func TestQueueBytesOfOriginals(t *testing.T) {
+	s := mustOpen(t, newPath(t), Options{QueueBytes: 1 << 20, BusyTimeout: time.Minute})
+	unlock := lock(t, s)
+	var full atomic.Int64
+	var wg sync.WaitGroup
+	for n := range 10 {
+		wg.Go(func() {
+			e := claiming(n)
+			e.Original = &audit.Original{Sealed: bytes.Repeat([]byte{7}, 3<<20), KeepUntil: farAway}
+			if _, err := s.Append(t.Context(), e); errors.Is(err, audit.ErrFull) {
+				full.Add(1)
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for range 1000 {
+		if full.Load() == 9 {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	unlock()
+	wg.Wait()
+	if full.Load() != 9 || s.bytes.Load() != 0 {
+		t.Errorf("%d of 10 entries were refused, want 9; %d bytes are still counted", full.Load(), s.bytes.Load())
+	}
+	closeStore(t, s)
+}
+
+// A damaged judgement is said to be damaged, and a tail goes on after it.
+func TestDamagedLatest(t *testing.T) {
+	path := newPath(t)
+	s := mustOpen(t, path, Options{})
+	defer closeStore(t, s)
+	for n := range 3 {
+		if err := appendRecord(t.Context(), s, audittest.Record(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	judged := audit.Judged{Tenant: "acme", SessionID: "session-1", Tool: "review_status"}
+	for n, want := range map[int]error{1: nil, 2: audit.ErrDamaged} {
+		execRaw(t, path, fmt.Sprintf(`UPDATE events SET rest = '{' WHERE decision_id = '%s'`, audittest.ID(n)))
+		if _, err := s.Latest(t.Context(), judged); !errors.Is(err, want) {
+			t.Errorf("Latest with record %d damaged = %v, want %v", n, err, want)
+		}
+		execRaw(t, path, fmt.Sprintf(`UPDATE events SET rest = '{}' WHERE decision_id = '%s'`, audittest.ID(n)))
+	}
+	execRaw(t, path, fmt.Sprintf(`UPDATE events SET rest = '{' WHERE decision_id = '%s'`, audittest.ID(1)))
+	mark, met := markToken(0), 0
+	for range 3 {
+		records, next, err := s.Tail(t.Context(), audit.AllTenants(), audit.Filter{}, mark, 1)
+		if err != nil || next == mark {
+			t.Fatalf("Tail = %q, %v", next, err)
+		}
+		mark, met = next, met+len(records)
+	}
+	if met != 2 {
+		t.Errorf("met %d records, want the 2 that can be read", met)
+	}
+}

@@ -1,0 +1,145 @@
+package gate
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hallmark-gate/hallmark/contract"
+	"github.com/hallmark-gate/hallmark/policy"
+	"github.com/hallmark-gate/hallmark/receipt"
+)
+
+func wipeOf(session, request, text string) Proposal {
+	p := sendTo(session, request, "ana@example.test")
+	p.Tool, p.Raw = "wipe", []byte(`{"to":["ana@example.test"],"text":"`+text+`"}`)
+	p.Grants = []policy.Grant{grant("g", "wipe", func(g *policy.Grant) { g.Scopes = []policy.Allowed{allow("recipient", "@example.test")} })}
+	return p
+}
+
+// approve signs an answer to a challenge.
+func (h *house) approve(s *receipt.Signer, challenge string, change func(*receipt.Approval)) string {
+	h.t.Helper()
+	a := receipt.Approval{
+		IssuedAt: h.clock(), Expires: h.clock().Add(5 * time.Minute), Audience: "hallmark.example.test",
+		Challenge: receipt.Digest([]byte(challenge)), Approved: true,
+	}
+	if change != nil {
+		change(&a)
+	}
+	token, err := s.SignApproval(a)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return token
+}
+
+func TestApproval(t *testing.T) {
+	h := build(t)
+	h.validate(orchestrator, "s1", "mail", `{"id":"x"}`, `{"body":"hello"}`)
+	p := wipeOf("s1", "00000001", "now")
+	asked := h.authorize(orchestrator, p)
+	wants(t, asked, policy.NeedsApproval, policy.NeedsPerson, contract.ApprovalRequired)
+	keys, err := receipt.ParseChallengeKeys(h.gate.PublicKeys())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := keys.Verify(asked.Challenge, "hallmark.example.test", h.clock())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(c.Arguments) != `{"text":"now","to":["ana@example.test"]}` || c.Caller != "orchestrator" || c.Principal != "ana" || c.Tool != "wipe" ||
+		len(c.Disclosed) != 1 || c.Disclosed[0] != (receipt.Source{Tool: "mail", Trust: "untrusted"}) {
+		t.Errorf("a person is shown %+v", c)
+	}
+	if again := h.authorize(orchestrator, p); again.Challenge != asked.Challenge {
+		t.Error("a repeat gets another challenge")
+	}
+	// Fresh results of a kind that was disclosed change nothing.
+	h.validate(orchestrator, "s1", "mail", `{"id":"y"}`, `{"body":"news"}`)
+	if again := h.authorize(orchestrator, p); again.Challenge != asked.Challenge {
+		t.Error("a fresh result of the same kind changes the challenge")
+	}
+
+	yes := h.approve(h.boss, asked.Challenge, nil)
+	self := Caller{Tenant: "acme", Name: "boss", MayGrant: true}
+	selfAsked := h.authorize(self, p)
+	with := func(change func(*Proposal), caller Caller, approval string) Answer {
+		q := p
+		if change != nil {
+			change(&q)
+		}
+		q.Approval = approval
+		return h.authorize(caller, q)
+	}
+	for line, a := range map[string]Answer{
+		"no token":            with(nil, orchestrator, "x"),
+		"the challenge":       with(nil, orchestrator, asked.Challenge),
+		"a portal's":          with(nil, orchestrator, h.approve(h.portal, asked.Challenge, nil)),
+		"another challenge's": with(nil, orchestrator, h.approve(h.boss, asked.Challenge+"x", nil)),
+		"for another service": with(nil, orchestrator, h.approve(h.boss, asked.Challenge, func(a *receipt.Approval) { a.Audience = "x" })),
+		"over":                with(nil, orchestrator, h.approve(h.boss, asked.Challenge, func(a *receipt.Approval) { a.IssuedAt, a.Expires = noon.Add(-9*time.Minute), noon.Add(-time.Minute) })),
+		"the caller's own":    with(nil, self, h.approve(h.boss, selfAsked.Challenge, nil)),
+		"other arguments":     with(func(p *Proposal) { p.Raw = []byte(`{"to":["ana@example.test"],"text":"no w"}`) }, orchestrator, yes),
+		"another user":        with(func(p *Proposal) { p.Principal = "bo" }, orchestrator, yes),
+		"another request":     with(func(p *Proposal) { p.RequestID = "req.00000009" }, orchestrator, yes),
+		"another session":     with(func(p *Proposal) { p.SessionID = "s9" }, orchestrator, yes),
+	} {
+		if a.Effect != policy.Deny || codesOf(a) != "APPROVAL_INVALID " || a.Result.Failure.Code != contract.NotAuthorized {
+			t.Errorf("%s: %s %s", line, a.Effect, codesOf(a))
+		}
+	}
+	no := h.approve(h.boss, asked.Challenge, func(a *receipt.Approval) { a.Approved = false })
+	wants(t, with(nil, orchestrator, no), policy.Deny, policy.RefusedByPerson, contract.NotAuthorized)
+
+	done := with(nil, orchestrator, yes)
+	wants(t, done, policy.Allow, policy.Granted, "")
+	if again := with(nil, orchestrator, yes); again.Permit != done.Permit {
+		t.Error("a repeat gets another permit")
+	}
+	h.pass(61 * time.Second)
+	wants(t, with(nil, orchestrator, yes), policy.Deny, policy.InvalidApproval, contract.NotAuthorized) // used once
+}
+
+// What was delivered after a person looked is something that the person did not see.
+func TestApprovalAfterDisclosure(t *testing.T) {
+	h := build(t)
+	p := wipeOf("s1", "00000001", "now")
+	p.Approval = h.approve(h.boss, h.authorize(orchestrator, p).Challenge, nil)
+	h.validate(orchestrator, "s1", "mail", `{"id":"x"}`, `{"body":"hello"}`)
+	wants(t, h.authorize(orchestrator, p), policy.Deny, policy.InvalidApproval, contract.NotAuthorized)
+	p.Approval = ""
+	p.Approval = h.approve(h.boss, h.authorize(orchestrator, p).Challenge, nil)
+	wants(t, h.authorize(orchestrator, p), policy.Allow, policy.Granted, "")
+}
+
+// A call that cannot be shown whole cannot be approved.
+func TestApprovalOfTooMuch(t *testing.T) {
+	h := build(t)
+	a := h.authorize(orchestrator, wipeOf("s1", "00000001", strings.Repeat("x", 7000)))
+	wants(t, a, policy.Deny, policy.InvalidArguments, contract.InvalidArguments)
+	if a.Challenge != "" {
+		t.Error("a challenge all the same")
+	}
+	// An approval is not asked for where the call is denied anyway.
+	p := wipeOf("s1", "00000002", "x")
+	p.Grants = nil
+	if a := h.authorize(orchestrator, p); a.Effect != policy.Deny || a.Challenge != "" {
+		t.Errorf("%+v", a)
+	}
+}
+
+// A challenge lives for hours, and then the question is asked anew.
+func TestChallengeExpires(t *testing.T) {
+	h := build(t)
+	p := wipeOf("s1", "00000001", "now")
+	first := h.authorize(orchestrator, p).Challenge
+	h.pass(challengeLife + time.Second)
+	p.Approval = h.approve(h.boss, first, nil)
+	p.Grants[0].NotAfter = h.clock().Add(time.Hour)
+	wants(t, h.authorize(orchestrator, p), policy.Deny, policy.InvalidApproval, contract.NotAuthorized)
+	p.Approval = ""
+	if second := h.authorize(orchestrator, p).Challenge; second == "" || second == first {
+		t.Error("no new challenge")
+	}
+}

@@ -1,0 +1,86 @@
+package gate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/hallmark-gate/hallmark/audit"
+	"github.com/hallmark-gate/hallmark/contract"
+	"github.com/hallmark-gate/hallmark/policy"
+	"github.com/hallmark-gate/hallmark/receipt"
+	"github.com/hallmark-gate/hallmark/validators"
+)
+
+// challengeLife is how long a person has to look at a call.
+const challengeLife = 4 * time.Hour
+
+// challenge records that a person must approve, and makes what that person must see. A
+// repeat of the request gets the same challenge for as long as it lives and nothing else
+// was delivered to the session meanwhile. Where the call does not fit into a challenge
+// the ruling becomes a denial: nobody approves what was not shown.
+func (d *deciding) challenge(ctx context.Context, r reading, ruling Ruling, k presented) (Ruling, string, error) {
+	sources := k.Sources
+	if !sources.Known {
+		sources = d.sources(ctx, r)
+	}
+	c, token, err := d.signChallenge(r, sources)
+	var refused *receipt.Error
+	if errors.As(err, &refused) && refused.Reason == receipt.TooLarge || len(sources.List) > maxDisclosed {
+		ruling = d.deny(r, ruling, []policy.Reason{{Code: policy.InvalidArguments}}, validators.Rejection{
+			Layer: contract.LayerPolicy, Detail: "the call and what it was made after do not fit into a challenge, so that nobody can approve it",
+		})
+		return ruling, "", d.append(ctx, d.record(r, ruling, k))
+	}
+	if err != nil {
+		return Ruling{}, "", fmt.Errorf("gate: signing a challenge: %w", err)
+	}
+	record := d.record(r, ruling, k)
+	record.Duration = d.gate.clock().Sub(d.now)
+	outcome, err := d.gate.store.Append(ctx, audit.Entry{Record: record, Uses: audit.Uses{
+		Request: d.challengeKey(r, sources), Memo: []byte(token), Until: c.Expires,
+	}})
+	switch {
+	case err != nil:
+		return Ruling{}, "", fmt.Errorf("gate: recording the decision: %w", err)
+	case outcome.Repeated:
+		return ruling, string(outcome.Memo), d.append(ctx, record)
+	}
+	d.gate.observed(record)
+	return ruling, token, nil
+}
+
+func (d *deciding) signChallenge(r reading, s policy.Sources) (receipt.Challenge, string, error) {
+	fresh, err := uuid.NewV7()
+	if err != nil {
+		return receipt.Challenge{}, "", err
+	}
+	issued := d.now.UTC().Truncate(time.Second)
+	c := receipt.Challenge{
+		Issuer: d.tokens.Issuer, IssuedAt: issued, Expires: issued.Add(challengeLife), ID: fresh.String(),
+		Tenant: d.caller.Tenant, Session: r.SessionID, Caller: d.caller.Name, Principal: r.Principal,
+		Tool: r.name, Version: uint32(r.tool.Contract.Version), Arguments: slices.Clone(r.canonical),
+	}
+	for _, one := range s.List[:min(len(s.List), maxDisclosed)] {
+		c.Disclosed = append(c.Disclosed, receipt.Source(one))
+	}
+	token, err := d.tokens.Keys.SignChallenge(c)
+	return c, token, err
+}
+
+// challengeKey names what a challenge is about: the request, who makes it, and what its
+// session had seen. Fresh results of the same tools change nothing.
+func (d *deciding) challengeKey(r reading, s policy.Sources) audit.Key {
+	seen := sha256.New()
+	for _, one := range s.List {
+		_, _ = io.WriteString(seen, one.Tool+"\x00"+one.Trust+"\x00") // a hash takes everything
+	}
+	return d.requestKey("challenge", r, d.caller.Name, hex.EncodeToString(seen.Sum(nil)))
+}

@@ -1,0 +1,220 @@
+package gate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/hallmark-gate/hallmark/audit"
+	"github.com/hallmark-gate/hallmark/policy"
+	"github.com/hallmark-gate/hallmark/receipt"
+)
+
+// permitLife is how long a permit lives, which is also how long a repeat of its request
+// gets it again: a permit that is over may have been executed, so that it is never
+// renewed under the same id.
+const permitLife = time.Minute
+
+// maxTries bounds the grants that are tried until one has a use left.
+const maxTries = 64
+
+// memo is what the store keeps of an allowed request for its repeats.
+type memo struct {
+	Permit   string `json:"permit,omitzero"`
+	PermitID string `json:"permit_id,omitzero"`
+	Grant    string `json:"grant,omitzero"`
+}
+
+// allow uses up what an allowed call uses, together with its record, and signs its
+// permit. Where something has no use left the ruling becomes a denial.
+func (d *deciding) allow(ctx context.Context, r reading, ruling Ruling, k presented) (Ruling, string, error) {
+	kept := memo{}
+	if !d.set.subjects[r.tool].ReadOnly {
+		var err error
+		if kept.Permit, kept.PermitID, err = d.permit(r, ruling); err != nil {
+			return Ruling{}, "", fmt.Errorf("gate: signing a permit: %w", err)
+		}
+	}
+	decision := ruling.Decision
+	if kept.Permit == "" && len(decision.Grants) == 0 && len(decision.Consumed) == 0 && k.Approval != policy.Approved {
+		return ruling, "", d.append(ctx, d.record(r, ruling, k)) // it only reads
+	}
+	uses := audit.Uses{Request: d.requestKey("permit", r), Until: d.now.Add(permitLife), Claims: d.claims(r, decision, k)}
+	candidates := decision.Grants[:min(len(decision.Grants), maxTries)]
+	if len(candidates) == 0 {
+		candidates = []*policy.Grant{nil}
+	}
+	var exhausted []policy.Reason
+	for _, grant := range candidates {
+		try := uses
+		if grant != nil {
+			kept.Grant = grant.ID
+			if !grant.Unlimited {
+				try.Claims = append(slices.Clone(uses.Claims), d.grantClaim(r, grant))
+			}
+		}
+		settled, outcome, err := d.claim(ctx, r, ruling, k, try, kept)
+		switch {
+		case err != nil:
+			return Ruling{}, "", err
+		case outcome.Written() || outcome.Repeated:
+			return granted(ruling, settled.Grant), settled.Permit, nil
+		}
+		if used := usedUp(decision, k, outcome.Short, len(uses.Claims)); len(used) > 0 {
+			exhausted = used
+			break
+		}
+		exhausted = append(exhausted, policy.Reason{Code: policy.GrantExhausted, GrantID: grant.ID})
+	}
+	ruling = d.deny(r, ruling, exhausted)
+	return ruling, "", d.append(ctx, d.record(r, ruling, k))
+}
+
+// claim tries to write an allowed call with what it uses. What it returns of a repeat is
+// what the first call got; the repeat has a record of its own.
+func (d *deciding) claim(ctx context.Context, r reading, ruling Ruling, k presented, uses audit.Uses, kept memo) (memo, audit.Outcome, error) {
+	var err error
+	if uses.Memo, err = json.Marshal(kept); err != nil {
+		return memo{}, audit.Outcome{}, err
+	}
+	record := d.allowed(r, ruling, k, kept)
+	record.Duration = d.gate.clock().Sub(d.now)
+	outcome, err := d.gate.store.Append(ctx, audit.Entry{Record: record, Uses: uses})
+	switch {
+	case err != nil:
+		return memo{}, outcome, fmt.Errorf("gate: recording the decision: %w", err)
+	case outcome.Repeated:
+		var first memo
+		if err := json.Unmarshal(outcome.Memo, &first); err != nil {
+			return memo{}, outcome, fmt.Errorf("gate: what was kept of the first decision: %w", err)
+		}
+		return first, outcome, d.append(ctx, d.allowed(r, ruling, k, first))
+	case outcome.Written():
+		d.gate.observed(record)
+	}
+	return kept, outcome, nil
+}
+
+// allowed is the record of an allowed call.
+func (d *deciding) allowed(r reading, ruling Ruling, k presented, kept memo) audit.Record {
+	record := d.record(r, granted(ruling, kept.Grant), k)
+	record.PermitID = kept.PermitID
+	if kept.Grant != "" {
+		record.GrantIDs = []string{kept.Grant}
+	}
+	return record
+}
+
+// granted names the grant that was used in the reasons.
+func granted(ruling Ruling, id string) Ruling {
+	reasons := slices.Clone(ruling.Decision.Reasons)
+	for i := range reasons {
+		if reasons[i].Code == policy.Granted {
+			reasons[i].GrantID = id
+		}
+	}
+	ruling.Decision.Reasons = reasons
+	return ruling
+}
+
+// permit signs the permit of an allowed call.
+func (d *deciding) permit(r reading, ruling Ruling) (token, id string, err error) {
+	fresh, err := uuid.NewV7()
+	if err != nil {
+		return "", "", err
+	}
+	issued := d.now.UTC().Truncate(time.Second)
+	c := receipt.Permit{
+		Issuer: d.tokens.Issuer, IssuedAt: issued, Expires: issued.Add(permitLife), ID: fresh.String(),
+		Tenant: d.caller.Tenant, Session: r.SessionID, Tool: r.name, Version: uint32(r.tool.Contract.Version),
+		Request: r.RequestID, Principal: r.Principal, Decision: d.id,
+		ArgumentsDigest: r.digest, Audience: audience(r),
+	}
+	for _, o := range ruling.Decision.Obligations {
+		c.Obligations = append(c.Obligations, string(o))
+	}
+	token, err = d.tokens.Keys.SignPermit(c)
+	return token, c.ID, err
+}
+
+// audience is who executes a tool.
+func audience(r reading) string {
+	if a := r.tool.Contract.Arguments; a != nil && a.Audience != "" {
+		return a.Audience
+	}
+	return r.name
+}
+
+// claims are what a call uses besides a grant, in the order that usedUp knows.
+func (d *deciding) claims(r reading, decision policy.Decision, k presented) []audit.Claim {
+	var claims []audit.Claim
+	for _, id := range decision.Consumed {
+		until := d.now
+		for _, f := range k.facts {
+			if f.ID == id {
+				until = f.Expires
+			}
+		}
+		claims = append(claims, audit.Claim{Key: d.key("receipt", r, d.tokens.Issuer, id), Limit: 1, Until: until.Add(receipt.Skew)})
+	}
+	if k.Approval == policy.Approved {
+		claims = append(claims, audit.Claim{
+			Key: d.key("approval", r, d.tokens.Issuer, k.challenge.ID), Limit: 1, Until: k.challenge.Expires.Add(receipt.Skew),
+		})
+	}
+	return claims
+}
+
+// usedUp says of the claims without room, those of grants aside, what was used before.
+func usedUp(decision policy.Decision, k presented, short []int, besides int) []policy.Reason {
+	var reasons []policy.Reason
+	for _, i := range short {
+		switch {
+		case i >= besides:
+		case i < len(decision.Consumed):
+			reason := policy.Reason{Code: policy.Replayed}
+			for _, f := range k.facts {
+				if f.ID == decision.Consumed[i] {
+					reason.RequiredTool = f.Tool
+				}
+			}
+			reasons = append(reasons, reason)
+		default:
+			reasons = append(reasons, policy.Reason{Code: policy.InvalidApproval})
+		}
+	}
+	return reasons
+}
+
+func (d *deciding) grantClaim(r reading, g *policy.Grant) audit.Claim {
+	owner := "caller:" + d.caller.Name
+	if g.Issuer != "" {
+		owner = "issuer:" + g.Issuer
+	}
+	return audit.Claim{Key: d.key("grant", r, owner, g.ID), Limit: g.MaxUses, Until: storable(g.NotAfter)}
+}
+
+// storable keeps a time within what the store's 64 bits of nanoseconds hold.
+func storable(t time.Time) time.Time {
+	if last := time.Date(2261, 1, 1, 0, 0, 0, 0, time.UTC); t.After(last) {
+		return last
+	}
+	return t
+}
+
+// key names something that belongs to a session.
+func (d *deciding) key(kind string, r reading, names ...string) audit.Key {
+	return audit.KeyOf(kind, append([]string{d.caller.Tenant, r.SessionID}, names...)...)
+}
+
+// requestKey names the request that is decided: who asks again for the very same call
+// under the same id repeats it.
+func (d *deciding) requestKey(kind string, r reading, more ...string) audit.Key {
+	names := []string{r.RequestID, r.name, strconv.Itoa(r.tool.Contract.Version), r.Principal, r.digest}
+	return d.key(kind, r, append(names, more...)...)
+}
