@@ -49,7 +49,7 @@ const (
 	// MaxClaims bounds [Uses.Claims].
 	MaxClaims = 64
 	// MaxOriginalBytes bounds [Original.Sealed].
-	MaxOriginalBytes = 5 << 20
+	MaxOriginalBytes = 6 << 20
 )
 
 // Key names something in a store: lowercase hex SHA-256. Make one with [KeyOf].

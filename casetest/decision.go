@@ -39,12 +39,15 @@ func compareDecision(want contract.Want, r gate.Ruling) []Fault {
 	if want.Failure != "" {
 		c.member("failure", r.Failure == want.Failure, want.Failure, r.Failure)
 	}
+	var first policyReason
+	if len(r.Decision.Reasons) > 0 {
+		first = policyReason{r.Decision.Reasons[0].Argument, r.Decision.Reasons[0].Keyword}
+	}
 	if want.At != nil {
-		at := ""
-		if len(r.Decision.Reasons) > 0 {
-			at = r.Decision.Reasons[0].Argument
-		}
-		c.member("at", at == *want.At, quote(*want.At), quote(at))
+		c.member("at", first.argument == *want.At, quote(*want.At), quote(first.argument))
+	}
+	if want.Keyword != "" {
+		c.member("keyword", first.keyword == want.Keyword, want.Keyword, quote(first.keyword))
 	}
 	if want.ArgumentsJSON != nil {
 		c.member("arguments", r.ArgumentsJSON == *want.ArgumentsJSON, *want.ArgumentsJSON, r.ArgumentsJSON)
@@ -66,6 +69,9 @@ func compareDecision(want contract.Want, r gate.Ruling) []Fault {
 	}
 	return c
 }
+
+// policyReason is where the first reason of a ruling points.
+type policyReason struct{ argument, keyword string }
 
 // codes are the codes of a ruling's reasons, each once, sorted.
 func codes(r gate.Ruling) []string {

@@ -93,13 +93,13 @@ func TestLoadCall(t *testing.T) {
 // What a case about a call leaves out.
 func TestLoadSmallCall(t *testing.T) {
 	m := good(t)
-	file(callOf, "why: x\ncall: {raw_base64: /wA=}\nwant: {decision: ALLOW, reasons: []}\n")(t, m)
+	file(callOf, "why: x\nnow: 2026-01-15T12:00:00Z\ncall: {raw_base64: /wA=}\ngrants: [{scopes: [{name: a, values: []}], max_uses: 1}]\nwant: {decision: ALLOW, reasons: []}\n")(t, m)
 	for _, k := range mustLoad(t, m).Contracts[0].Cases {
 		if k.Call == nil {
 			continue
 		}
 		w := k.Want
-		if string(k.Call.Raw) != "\xff\x00" || k.Raw != nil || k.Policies != nil || k.Grants != nil || k.Sources != nil ||
+		if string(k.Call.Raw) != "\xff\x00" || k.Raw != nil || k.Policies != nil || k.Grants[0].Scopes[0].Values == nil || k.Sources != nil ||
 			w.Reasons == nil || len(w.Reasons) > 0 || w.Obligations != nil || w.ArgumentsJSON != nil || w.Failure != "" {
 			t.Errorf("%+v", k)
 		}
@@ -124,6 +124,7 @@ func TestCallFaults(t *testing.T) {
 			f+":11:11: upstream belongs to a case about a reply; this one has call"),
 		r(c("approval: approve", "approval: approve\nraw: SECRET\nraw_base64: eA==\nraw_file: README.md"),
 			f+":10:6: raw belongs to a case about a reply", f+":11:13: raw_base64 belongs", f+":12:11: raw_file belongs"),
+		r(c("call:", "raw: SECRET\ncall:"), f+":3:6: raw belongs to a case about a reply"),
 		r(k("want:", "grants: []\nsources: []\napproval: reject\nwant:"),
 			"+:7:9: grants belongs to a case about a call; this one has no call (add call, or remove it)",
 			"+:8:10: sources belongs to a case about a call", "+:9:11: approval belongs to a case about a call"),
@@ -140,6 +141,7 @@ func TestCallFaults(t *testing.T) {
 		// The clock.
 		r(c("now: \"2026-01-15T12:00:00Z\"\n", ""), f+":1:1: now is missing; grants and evidence look at time"),
 		r(file(f, "why: x\ncall: {raw: ''}\nevidence: [{tool: a, version: 1, data: 1}]\nwant: {decision: DENY}"), f+":1:1: now is missing"),
+		r(file(f, "why: x\ncall: {raw: ''}\ngrants: [{unlimited_uses: true}]\nwant: {decision: DENY}"), f+":1:1: now is missing"),
 		r(file(f, "why: x\ncall: {raw: ''}\ngrants: []\nevidence: []\nsources: [{tool: a, trust: trusted}]\nwant: {decision: DENY}")),
 
 		// The call.

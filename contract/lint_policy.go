@@ -67,11 +67,11 @@ func (f *policyFile) lintNames(first map[string]*policyDraft) {
 }
 
 // lintTools sees that what rules speak of exists: a rule for a tool that does not would
-// never apply.
+// never apply. Without names nothing is said of tools.
 func (f *policyFile) lintTools(names map[string]bool, drafts map[string]map[int]*draft, current map[string]int) {
 	for _, p := range f.rules {
 		for i, tool := range p.Tools {
-			if !names[tool] {
+			if names != nil && !names[tool] {
 				f.faultAt(p.tools[i], "write a contract's tool or one of its aliases, byte for byte",
 					"no contract has the tool %s", quote(tool))
 			}
@@ -84,10 +84,14 @@ func (f *policyFile) lintTools(names map[string]bool, drafts map[string]map[int]
 	}
 }
 
-// toolNames are the names and aliases of all tools.
+// toolNames are the names and aliases of all tools; nil where a contract's cannot be
+// told.
 func (l *loader) toolNames() map[string]bool {
 	names := make(map[string]bool)
 	for _, d := range l.drafts {
+		if d.contract.Tool == "" || d.said("aliases") && !d.good["aliases"] {
+			return nil
+		}
 		names[d.contract.Tool] = true
 		for _, alias := range d.contract.Aliases {
 			names[alias] = true

@@ -190,6 +190,24 @@ func TestPolicyFaults(t *testing.T) {
 	}
 }
 
+// Which tools there are is not known while a contract cannot be read; what follows from
+// that is not reported.
+func TestPolicyBesideFaultyContract(t *testing.T) {
+	m := good(t)
+	both(called(), file(yamlOf, "[]"))(t, m)
+	s, err := TakeSnapshot(m, fstest.MapFS{"p.yaml": {Data: []byte("- {name: a, forbid: {tools: [job_status]}}\n- {name: b}")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "job_status/v1/contract.yaml:1:1: the file: expected a mapping, found a list\npolicies/p.yaml:2:3: policies[1] has neither"
+	if _, err := s.Load(); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Count(err.Error(), "\n") != 1 {
+		t.Errorf("%v", err)
+	}
+	if tree := s.Sound(); len(tree.Contracts)+len(tree.Policies) != 0 {
+		t.Errorf("%+v", tree)
+	}
+}
+
 // What a policy asks of the contract that its evidence comes from is what a contract
 // asks.
 func TestPolicyEvidence(t *testing.T) {
@@ -220,6 +238,7 @@ func TestWhenPlace(t *testing.T) {
 		{"folded block", "  when: >-\n        a ==\n        b\n", 4, 9},
 		{"block with an indicator", "  when: |1\n     a == b\n", 4, 4},
 		{"block that begins with an empty line", "  when: |\n\n    a == b\n", 4, 5},
+		{"block with both", "  when: |1\n\n     a == b\n", 4, 4},
 		{"behind letters of two bytes", "  'when': 'é'\n", 3, 12},
 		{"block at the end of the file", "  when: |\n    a", 4, 5},
 	} {

@@ -6,7 +6,6 @@ import (
 	"maps"
 
 	"github.com/hallmark-gate/hallmark/audit"
-	"github.com/hallmark-gate/hallmark/contract"
 	"github.com/hallmark-gate/hallmark/validators"
 )
 
@@ -42,15 +41,10 @@ func newRecord(caller Caller, decisionID string, set *Set, p prepared, o Outcome
 	if p.Request.CallID != "" {
 		r.CallIDDigest = digest([]byte(p.Request.CallID))
 	}
-	keep := true
 	if o.Tool != nil {
 		c := o.Tool.Contract
 		r.ContractDigest, r.Owner = c.Digest, c.Owner
 		r.MediaType = o.Result.Provenance.MediaType
-		keep = keepsDigest(c.Retention, o.Verdict.Accepted)
-	}
-	if p.Raw != nil && keep {
-		r.RawDigest = digest(p.Raw)
 	}
 	r.OutputBytes, r.Truncated = given(o.Result)
 	if f := o.Result.Failure; f != nil {
@@ -93,17 +87,6 @@ func given(r ToolResult) (bytes uint64, truncated bool) {
 		outside = r.Failure.DisplayText
 	}
 	return uint64(outside.size()), outside != nil && outside.Truncated
-}
-
-// keepsDigest reports whether the plain digest of the original may be recorded: not
-// where nothing is to be kept, and not where the contract redacts, since whoever
-// guesses a redacted value could prove the guess by it.
-func keepsDigest(r contract.Retention, accepted bool) bool {
-	class := r.Rejected
-	if accepted {
-		class = r.Accepted
-	}
-	return class != "none" && len(r.Redact) == 0
 }
 
 func rejectionRecord(r validators.Rejection) audit.Rejection {

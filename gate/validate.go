@@ -24,6 +24,8 @@ type Gate struct {
 	alerts    alerts
 	observe   func(audit.Record)
 	tokens    func() Tokens
+	originals func() Originals
+	quota     quota
 }
 
 // New returns a gate that records in store and judges nothing until a set is
@@ -33,7 +35,10 @@ func New(store audit.Store, clock func() time.Time, options ...Option) *Gate {
 	if clock == nil {
 		clock = time.Now
 	}
-	g := &Gate{store: store, clock: clock, attempts: newAttempts(), tokens: func() Tokens { return Tokens{} }}
+	g := &Gate{
+		store: store, clock: clock, attempts: newAttempts(),
+		tokens: func() Tokens { return Tokens{} }, originals: func() Originals { return Originals{} },
+	}
 	for _, o := range options {
 		o(g)
 	}
@@ -113,8 +118,10 @@ func (g *Gate) Validate(ctx context.Context, caller Caller, decisionID string, c
 	if record.ReceiptID = receiptID; wanted && attested == "" {
 		signal(&record, signalReceiptMissing, 1)
 	}
-	record.At, record.Duration = began, g.clock().Sub(began)
-	if _, err := g.store.Append(ctx, audit.Entry{Record: record}); err != nil {
+	record.At = began
+	original := g.keep(g.originals(), caller, p, outcome, facts, &record)
+	record.Duration = g.clock().Sub(began)
+	if _, err := g.store.Append(ctx, audit.Entry{Record: record, Original: original}); err != nil {
 		return Reply{}, fmt.Errorf("gate: recording the decision: %w", err)
 	}
 	g.observed(record)

@@ -2,8 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
-	"sync"
 	"time"
 
 	"google.golang.org/grpc/credentials"
@@ -59,25 +57,7 @@ func (a access) followers() []*follower {
 
 // start follows the files beside the calls until the returned function is called.
 func (a access) start(every time.Duration) (stop func(context.Context) error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	for _, f := range a.followers() {
-		running.Go(func() { f.run(ctx, every) })
-	}
-	ended := make(chan struct{})
-	go func() {
-		running.Wait()
-		close(ended)
-	}()
-	return func(stopping context.Context) error {
-		cancel()
-		select {
-		case <-ended:
-			return nil
-		case <-stopping.Done():
-			return errors.New("files are still being read")
-		}
-	}
+	return startFollowing(every, a.followers()...)
 }
 
 // subsystems reports what calls need of this.

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/hallmark-gate/hallmark/audit"
+	"github.com/hallmark-gate/hallmark/audit/notice"
 	"github.com/hallmark-gate/hallmark/casetest"
 	"github.com/hallmark-gate/hallmark/contract"
 	"github.com/hallmark-gate/hallmark/gate"
@@ -38,10 +39,13 @@ type App struct {
 	deps   Deps
 	set    *gate.Set
 	reload *reloader
-	access access
 	keys   *keyring
-	chain  chain
-	who    func(context.Context) *identity
+	access access
+
+	originals *originals
+	notices   *notice.Notifier // nil where nobody is told
+	chain     chain
+	who       func(context.Context) *identity
 }
 
 // closeTimeout is how long the store may take to write what is queued at the end.
@@ -61,9 +65,6 @@ func New(cfg Config, deps Deps) (*App, error) {
 	}
 	if deps.Ready == nil {
 		deps.Ready = io.Discard
-	}
-	if deps.Clock == nil {
-		deps.Clock = time.Now
 	}
 	if err := cfg.Check(); err != nil {
 		return nil, err
@@ -88,8 +89,17 @@ func New(cfg Config, deps Deps) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
+	kept, err := newOriginals(cfg, keys.dir(), deps)
+	if err != nil {
+		return nil, err
+	}
+	told, err := newNotices(cfg, deps)
+	if err != nil {
+		return nil, err
+	}
 	return &App{
-		cfg: cfg, deps: deps, set: set, reload: newReloader(cfg, deps, set), access: a, keys: keys, chain: c, who: whoOf,
+		cfg: cfg, deps: deps, set: set, reload: newReloader(cfg, deps, set), keys: keys, originals: kept, notices: told,
+		access: a, chain: c, who: whoOf,
 	}, nil
 }
 
@@ -135,15 +145,20 @@ func (a *App) Run(ctx context.Context) (err error) {
 		return fmt.Errorf("the audit store cannot be opened, and without it nothing is answered: %w", err)
 	}
 	cleanups = append(cleanups, cleanup{"audit store", store.Close})
+	if a.notices != nil {
+		cleanups = append(cleanups, cleanup{"notices", a.notices.Close})
+	}
 
 	calls := newCallMetrics()
-	g := gate.New(store, a.deps.Clock, gate.WithTokens(a.keys.tokens), gate.WithAlerts(alertLog(log)), gate.WithObserver(calls.observe))
+	watching := newWatchers()
+	g := gate.New(store, a.deps.Clock, gate.WithTokens(a.keys.tokens), gate.WithOriginals(a.originals.rules),
+		gate.WithAlerts(alertLog(log)), gate.WithObserver(a.observer(calls)))
 	g.Publish(a.set)
-	h := newHealth(g, store, a.Reloads, func() []subsystem { return append(a.access.subsystems(), a.keys.subsystem()) })
+	h := newHealth(g, store, a.Reloads, a.subsystems)
 	rpc, err := newTransport(a.chain, services{
 		gate:      &gateService{gate: g, who: a.who, guard: a.access.guard},
 		contracts: &contractService{gate: g},
-		audit:     &auditService{store: store, who: a.who, log: log},
+		audit:     &auditService{store: store, who: a.who, log: log, clock: a.deps.Clock, watchers: watching},
 		health:    h,
 	}, a.cfg, a.access.credentials())
 	if err != nil {
@@ -166,19 +181,24 @@ func (a *App) Run(ctx context.Context) (err error) {
 
 	if a.cfg.ReloadEvery > 0 {
 		cleanups = append(cleanups,
-			cleanup{"reload of contracts", a.startReload(g)}, cleanup{"reload of keys", a.keys.start(a.cfg.ReloadEvery)},
+			cleanup{"reload of contracts", a.startReload(g)},
+			cleanup{"reload of keys", a.keys.start(a.cfg.ReloadEvery)},
+			cleanup{"reload of recipients", a.originals.start(a.cfg.ReloadEvery)},
 			cleanup{"reload of certificates and identities", a.access.start(a.cfg.ReloadEvery)})
 	}
 	if a.cfg.AutoMemoryLimit {
 		cleanups = append(cleanups, cleanup{"memory limit", limitMemory(log)})
 	}
+	cleanups = append(cleanups, cleanup{"purge", startPurge(store, a.cfg.KeepEvents, a.deps.Clock, log)})
 	broken := make(chan error, 2)
 	go func() { broken <- rpc.Serve(rpcListener) }()
 	go func() { broken <- ops.Serve(opsListener) }()
 	if a.cfg.InsecurePlaintext {
 		log.Warn("plaintext without identity: whoever reaches the port may call", "listen", rpcListener.Addr().String())
 	}
-	log.Info("originals are not kept by this version: records hold sizes and digests, whatever retention says")
+	if a.cfg.Recipients == "" {
+		log.Info("originals are not kept, since there are no recipients: records hold sizes and digests, whatever retention says")
+	}
 	log.Info("serving", "tls", a.cfg.tls(), "grpc", rpcListener.Addr().String(), "ops", opsListener.Addr().String(), "contracts_digest", a.set.Digest())
 	if _, err := fmt.Fprintf(a.deps.Ready, "ready grpc=%s ops=%s\n", rpcListener.Addr(), opsListener.Addr()); err != nil {
 		return fmt.Errorf("saying ready: %w", err)
@@ -191,8 +211,23 @@ func (a *App) Run(ctx context.Context) (err error) {
 		return fmt.Errorf("a listener broke: %w", err)
 	case <-ctx.Done():
 	}
-	a.drain(rpc, h)
+	a.drain(rpc, h, watching)
 	return nil
+}
+
+// subsystems is what calls need besides contracts and store.
+func (a *App) subsystems() []subsystem {
+	return append(a.access.subsystems(), a.keys.subsystem(), a.originals.subsystem())
+}
+
+// observer tells of every record that is durable, without waiting.
+func (a *App) observer(calls callMetrics) func(audit.Record) {
+	return func(r audit.Record) {
+		calls.observe(r)
+		if a.notices != nil {
+			a.notices.Observe(r)
+		}
+	}
 }
 
 // Reloads says what became of the contracts directory since the start. It is safe for
@@ -233,12 +268,13 @@ func (a *App) startReload(g *gate.Gate) (stop func(context.Context) error) {
 
 // drain says NOT_SERVING, waits until load balancers have looked, lets running calls
 // end, and cuts off those that do not.
-func (a *App) drain(rpc *grpc.Server, h *health) {
+func (a *App) drain(rpc *grpc.Server, h *health, watching *watchers) {
 	log := a.deps.Log
 	log.Info("draining", "wait", a.cfg.DrainWait, "timeout", a.cfg.DrainTimeout)
 	h.drain()
 	time.Sleep(a.cfg.DrainWait)
 	h.end()
+	watching.end()
 	drained := make(chan struct{})
 	go func() {
 		rpc.GracefulStop()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/hallmark-gate/hallmark/audit"
 	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
@@ -16,6 +17,9 @@ type auditService struct {
 	store audit.Store
 	who   func(context.Context) *identity
 	log   *slog.Logger
+	clock func() time.Time
+
+	watchers *watchers
 }
 
 // scope returns the records that the caller may see. The error is errNotOperator.

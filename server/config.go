@@ -32,6 +32,22 @@ type Config struct {
 	// GrantIssuers lists who may sign grants: issuer=FILE, separated by commas, each FILE a
 	// JWK Set; "" means that nobody may.
 	GrantIssuers string
+	// AuditStore is [StoreSQLite], a file below Data, or [StorePostgres], shared by
+	// replicas.
+	AuditStore string
+	// AuditDSN is how PostgreSQL is reached, a secret; "" for SQLite.
+	AuditDSN string
+	// KeepEvents is how long records are kept; 0 is for ever.
+	KeepEvents time.Duration
+	// Recipients is a file of age recipients, the operators' public keys, to which
+	// originals are sealed; "" keeps none.
+	Recipients string
+	// OriginalsPerDay bounds the bytes of originals that are kept for one caller in a day
+	// of UTC; 0 is no bound.
+	OriginalsPerDay int
+	// NoticeURL is a webhook that the owners of connectors are told by, and
+	// NoticeSecretFile the file of the secret that signs it; "" tells nobody.
+	NoticeURL, NoticeSecretFile string
 	// InsecurePlaintext lets anyone who reaches Listen call without identity.
 	InsecurePlaintext bool
 	// TLSCert, TLSKey and TLSClientCA are PEM files: the server's certificate with its
@@ -75,6 +91,12 @@ type Config struct {
 	DrainTimeout time.Duration
 }
 
+// The audit stores.
+const (
+	StoreSQLite   = "sqlite"
+	StorePostgres = "postgres"
+)
+
 // DefaultConfig returns the one set of defaults.
 func DefaultConfig() Config {
 	return Config{
@@ -83,6 +105,9 @@ func DefaultConfig() Config {
 		Contracts:             "contracts",
 		Data:                  "data",
 		Issuer:                "hallmark",
+		AuditStore:            StoreSQLite,
+		KeepEvents:            90 * 24 * time.Hour,
+		OriginalsPerDay:       1 << 30,
 		ReloadEvery:           2 * time.Second,
 		MaxConnections:        1024,
 		MaxConnectionAge:      3 * time.Minute,
@@ -133,6 +158,13 @@ func (c *Config) Fields() []Field {
 		{Name: "keys", Usage: "directory of keys, shared by replicas; empty: keys below data, made if absent", Value: textValue{&c.Keys}},
 		{Name: "approvers", Usage: "JWK Set of those who may approve calls; empty: nobody", Value: textValue{&c.Approvers}},
 		{Name: "grant-issuers", Usage: "issuer=FILE,… of JWK Sets of those who may sign grants; empty: nobody", Value: textValue{&c.GrantIssuers}},
+		{Name: "audit-store", Usage: "sqlite: a file below data; postgres: shared by replicas", Value: textValue{&c.AuditStore}},
+		{Name: "audit-dsn", Usage: "how PostgreSQL is reached", Secret: true, Value: textValue{&c.AuditDSN}},
+		{Name: "keep-events", Usage: "how long records are kept; 0: for ever", Value: durationValue{&c.KeepEvents}},
+		{Name: "recipients", Usage: "file of age recipients to whom originals are sealed; empty: none are kept", Value: textValue{&c.Recipients}},
+		{Name: "originals-per-day", Usage: "bytes of originals kept for one caller in a day; 0: no bound", Value: numberValue{&c.OriginalsPerDay}},
+		{Name: "notice-url", Usage: "webhook that owners of connectors are told by; empty: none", Secret: true, Value: textValue{&c.NoticeURL}},
+		{Name: "notice-secret-file", Usage: "file of the secret that signs it", Value: textValue{&c.NoticeSecretFile}},
 		{Name: "insecure-plaintext", Usage: "serve beyond loopback without TLS: whoever reaches the port may call", Value: boolValue{&c.InsecurePlaintext}},
 		{Name: "tls-cert", Usage: "PEM file of the server's certificate and its chain; empty: plaintext", Value: textValue{&c.TLSCert}},
 		{Name: "tls-key", Usage: "PEM file of its key", Value: textValue{&c.TLSKey}},

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Check reports the first setting that cannot be served with. It looks at nothing but
@@ -42,8 +43,37 @@ func (c *Config) Check() error {
 	if c.Issuer == "" || len(c.Issuer) > maxIssuer {
 		return fmt.Errorf("issuer: needs a name of at most %d bytes, under which tokens are signed", maxIssuer)
 	}
+	return c.checkAudit()
+}
+
+// maxIssuer bounds the name of the service in its tokens, in bytes.
+const maxIssuer = 256
+
+// sources are the directories of what the deployment declares.
+func (c *Config) sources() sources { return sources{c.Contracts, c.Policies} }
+
+// checkAudit reports settings of the record that contradict.
+func (c *Config) checkAudit() error {
+	switch {
+	case c.AuditStore != StoreSQLite && c.AuditStore != StorePostgres:
+		return fmt.Errorf("audit-store: %q is neither %s nor %s", c.AuditStore, StoreSQLite, StorePostgres)
+	case (c.AuditStore == StorePostgres) != (c.AuditDSN != ""):
+		return errors.New("audit-dsn: goes with audit-store: postgres, and is needed there")
+	case c.AuditStore == StorePostgres && c.Keys == "":
+		return errors.New("keys: replicas that share a database share their keys; name their directory, made by hallmark keys init")
+	case c.KeepEvents != 0 && c.KeepEvents < minKeepEvents:
+		return fmt.Errorf("keep-events: must be 0, for ever, or at least %s: sessions are judged by their records", minKeepEvents)
+	case c.OriginalsPerDay < 0:
+		return errors.New("originals-per-day: must not be negative")
+	case (c.NoticeURL == "") != (c.NoticeSecretFile == ""):
+		return errors.New("notice-url and notice-secret-file: are given together or not at all")
+	}
 	return nil
 }
+
+// minKeepEvents is the least time for which records are kept: the longest life of a
+// receipt, which is judged by what came after it.
+const minKeepEvents = 31 * 24 * time.Hour
 
 // tls reports whether gRPC is served with TLS.
 func (c *Config) tls() bool { return c.TLSCert != "" }
@@ -87,12 +117,6 @@ func (c *Config) checkBounds() error {
 	}
 	return nil
 }
-
-// maxIssuer bounds the name of the service in its tokens, in bytes.
-const maxIssuer = 256
-
-// sources are the directories of what the deployment declares.
-func (c *Config) sources() sources { return sources{c.Contracts, c.Policies} }
 
 func isDirectory(field, dir string) error {
 	if dir == "" {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -18,8 +19,9 @@ const maxConfigBytes = 256 << 10
 // setting is one entry of the configuration file.
 type setting struct{ text, place string }
 
-// readSettings reads the configuration file: one flat mapping of known keys to scalars,
-// which are read as text, so that 010 stays 010.
+// readSettings reads the configuration file: a mapping of known keys to scalars, which
+// are read as text, so that 010 stays 010. Settings that begin alike may stand in a
+// mapping of their own: audit: {store: …} is audit_store.
 func readSettings(file string, fields []Field) (map[string]setting, error) {
 	name := file
 	if name == "" {
@@ -40,21 +42,33 @@ func readSettings(file string, fields []Field) (map[string]setting, error) {
 		return nil, fmt.Errorf("%s: the file is a mapping of settings", placeOf(name, root))
 	}
 	settings := make(map[string]setting, len(root.Content)/2)
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		key, value := root.Content[i], root.Content[i+1]
-		place := placeOf(name, key)
-		if key.Kind != yaml.ScalarNode || !slices.ContainsFunc(fields, func(f Field) bool { return f.Key() == key.Value }) {
-			return nil, fmt.Errorf("%s: no setting is called %q; serve --print-config lists them", place, key.Value)
+	return settings, collectSettings(settings, name, "", root, fields)
+}
+
+// collectSettings reads one mapping; prefix stands before its keys.
+func collectSettings(settings map[string]setting, name, prefix string, mapping *yaml.Node, fields []Field) error {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		key, value := mapping.Content[i], mapping.Content[i+1]
+		place, full := placeOf(name, key), prefix+key.Value
+		begins := func(f Field) bool { return strings.HasPrefix(f.Key(), full+"_") }
+		if key.Kind == yaml.ScalarNode && prefix == "" && value.Kind == yaml.MappingNode && slices.ContainsFunc(fields, begins) {
+			if err := collectSettings(settings, name, full+"_", value, fields); err != nil {
+				return err
+			}
+			continue
 		}
-		if _, twice := settings[key.Value]; twice {
-			return nil, fmt.Errorf("%s: %s stands here for the second time", place, key.Value)
+		if key.Kind != yaml.ScalarNode || !slices.ContainsFunc(fields, func(f Field) bool { return f.Key() == full }) {
+			return fmt.Errorf("%s: no setting is called %q; serve --print-config lists them", place, full)
+		}
+		if _, twice := settings[full]; twice {
+			return fmt.Errorf("%s: %s stands here for the second time", place, full)
 		}
 		if value.Kind != yaml.ScalarNode || value.Tag == "!!null" {
-			return nil, fmt.Errorf("%s: %s takes one plain value", placeOf(name, value), key.Value)
+			return fmt.Errorf("%s: %s takes one plain value", placeOf(name, value), full)
 		}
-		settings[key.Value] = setting{value.Value, placeOf(name, value)}
+		settings[full] = setting{value.Value, placeOf(name, value)}
 	}
-	return settings, nil
+	return nil
 }
 
 // oneDocument parses the file; nil is an empty one.

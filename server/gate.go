@@ -8,12 +8,6 @@ import (
 	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
 )
 
-// localCaller is who calls in plaintext: there is no identity, so this is served on
-// loopback only, or with the operator's explicit consent.
-func localCaller() gate.Caller {
-	return gate.Caller{Tenant: "local", Name: "local", Operator: true, MayGrant: true}
-}
-
 // gateService answers GateService. What it does not have is UNIMPLEMENTED.
 type gateService struct {
 	hallmarkv1.UnimplementedGateServiceServer

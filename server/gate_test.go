@@ -275,18 +275,6 @@ func TestSizes(t *testing.T) {
 	s.logged(t, id, codes.ResourceExhausted)
 }
 
-// What this version does not have is UNIMPLEMENTED, and nothing pretends otherwise.
-func TestUnimplemented(t *testing.T) {
-	s := start(t)
-	_, err := s.audit.GetOriginal(ctxFor(t), &hallmarkv1.GetOriginalRequest{DecisionId: "0195000a-0001-7000-8000-00000000000a"})
-	wantCode(t, err, codes.Unimplemented)
-	watch, err := s.audit.WatchEvents(ctxFor(t), &hallmarkv1.WatchEventsRequest{})
-	if err == nil {
-		_, err = watch.Recv()
-	}
-	wantCode(t, err, codes.Unimplemented)
-}
-
 // In process the same request gets the same answer, without a record.
 func TestValidateWith(t *testing.T) {
 	with := newSetup(t)

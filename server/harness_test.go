@@ -142,6 +142,7 @@ func newSetup(t *testing.T) *setup {
 	cfg.Listen, cfg.OpsListen = "127.0.0.1:0", "127.0.0.1:0"
 	cfg.Contracts, cfg.Data = shipped, t.TempDir()
 	cfg.DrainWait, cfg.DrainTimeout = 0, 10*time.Second
+	cfg.KeepEvents = 0 // tests have records of any age
 	return &setup{
 		cfg: cfg, registry: registry, caller: local(1).Caller, creds: insecure.NewCredentials(),
 		deps: Deps{Loader: gate.NewLoader(registry), OpenStore: openSQLite},

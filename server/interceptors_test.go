@@ -141,7 +141,7 @@ func TestDecisionIDEverywhere(t *testing.T) {
 		{"not UTF-8", hallmarkv1.GateService_Validate_FullMethodName, notUTF8, codes.InvalidArgument},
 		{"no protobuf", hallmarkv1.GateService_Validate_FullMethodName, []byte{0xff}, codes.InvalidArgument},
 		{"too large", hallmarkv1.GateService_Validate_FullMethodName, make([]byte, MaxReceiveBytes+1), codes.ResourceExhausted},
-		{"unimplemented", hallmarkv1.AuditService_GetOriginal_FullMethodName, marshal(t, &hallmarkv1.GetOriginalRequest{DecisionId: "0195000a-0001-7000-8000-00000000000a"}), codes.Unimplemented},
+		{"unknown original", hallmarkv1.AuditService_GetOriginal_FullMethodName, marshal(t, &hallmarkv1.GetOriginalRequest{DecisionId: "0195000a-0001-7000-8000-00000000000a"}), codes.NotFound},
 		{"a call without a request", hallmarkv1.GateService_Authorize_FullMethodName, nil, codes.InvalidArgument},
 		{"unknown event", hallmarkv1.AuditService_GetEvent_FullMethodName, marshal(t, &hallmarkv1.GetEventRequest{DecisionId: "0195000a-0001-7000-8000-00000000000a"}), codes.NotFound},
 		{"unknown method", "/hallmark.v1.GateService/FAKE-SECRET-123", nil, codes.Unimplemented},

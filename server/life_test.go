@@ -178,7 +178,7 @@ func TestHealthFollowsTheStore(t *testing.T) {
 			}
 		}
 		code, body := get(t, s.ops+"/readyz")
-		if (code == http.StatusOK) != (fault == nil) || strings.Count(body, "\n") != 4 {
+		if (code == http.StatusOK) != (fault == nil) || strings.Count(body, "\n") != 5 {
 			t.Errorf("step %d: readyz %d %q", i, code, body)
 		}
 		if code, _ := get(t, s.ops+"/livez"); code != http.StatusOK {

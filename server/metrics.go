@@ -2,12 +2,14 @@ package server
 
 import (
 	"net/http"
+	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/hallmark-gate/hallmark/audit"
+	"github.com/hallmark-gate/hallmark/audit/notice"
 )
 
 // The metrics of the contracts directory. Their labels have fixed values, but for the
@@ -59,31 +61,75 @@ func (c reloadCollector) Collect(out chan<- prometheus.Metric) {
 	gauge(refusedDesc, since)
 }
 
-// callMetrics count what was judged. Every label is a word of the API or a signal's
-// name, which are fixed: nothing of a payload, no tool and no caller stands in one.
+// callMetrics count what was judged. Every label is a word of the API, a signal's name, or
+// a name that a loaded contract has: nothing of a payload, nothing that a model said and
+// no caller stands in one.
 type callMetrics struct {
-	calls   *prometheus.CounterVec
-	signals *prometheus.CounterVec
+	calls     *prometheus.CounterVec
+	decisions *prometheus.CounterVec
+	faults    *prometheus.CounterVec
+	signals   *prometheus.CounterVec
+	bytes     *prometheus.CounterVec
+	seconds   *prometheus.HistogramVec
 }
 
 func newCallMetrics() callMetrics {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
 	return callMetrics{
-		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "hallmark_calls_total",
-			Help: "Calls that were judged and recorded, by what the agent was told (empty: accepted), and what refused first.",
-		}, []string{"rpc", "failure_code", "layer", "reason"}),
-		signals: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "hallmark_signals_total",
-			Help: "What monitoring should know of judged replies: removed characters by kind, hidden text, dropped blocks and members, instruction-like phrases.",
-		}, []string{"signal"}),
+		calls: counter("hallmark_calls_total",
+			"Calls that were judged and recorded, by what the agent was told (empty: accepted), and what refused first.",
+			"rpc", "failure_code", "layer", "reason"),
+		decisions: counter("hallmark_decisions_total",
+			"Decisions about calls and permits, by the first reason.", "rpc", "decision", "reason"),
+		faults: counter("hallmark_connector_faults_total",
+			"Replies that do not fit their contract, for its owner: what SYNTAX, ADAPTER and SCHEMA refused, and DROPPED_MEMBERS.",
+			"tool", "version", "owner", "reason"),
+		signals: counter("hallmark_signals_total",
+			"What monitoring should know of judged replies: removed characters by kind, hidden text, dropped blocks and members, instruction-like phrases.",
+			"signal"),
+		bytes: counter("hallmark_judged_bytes_total",
+			"Bytes of what was judged (in) and of what was handed on (out).", "rpc", "direction"),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "hallmark_judge_duration_seconds", Help: "Time that judging took, without the record.",
+			Buckets: []float64{0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1},
+		}, []string{"rpc"}),
 	}
 }
 
 // observe counts one record.
 func (m callMetrics) observe(r audit.Record) {
 	m.calls.WithLabelValues(r.RPC, r.FailureCode, r.Rejection.Layer, r.Rejection.Reason).Inc()
+	if r.Decision != "" {
+		reason := ""
+		if len(r.Reasons) > 0 {
+			reason = r.Reasons[0].Code
+		}
+		m.decisions.WithLabelValues(r.RPC, r.Decision, reason).Inc()
+	}
+	m.fault(r)
 	for signal, n := range r.Signals {
 		m.signals.WithLabelValues(signal).Add(float64(n))
+	}
+	m.bytes.WithLabelValues(r.RPC, "in").Add(float64(r.RawBytes))
+	m.bytes.WithLabelValues(r.RPC, "out").Add(float64(r.OutputBytes))
+	m.seconds.WithLabelValues(r.RPC).Observe(r.Duration.Seconds())
+}
+
+// fault counts what the owner of a connector should look at. Without a contract that
+// judged, the tool is somebody's word and no label.
+func (m callMetrics) fault(r audit.Record) {
+	if r.RPC != "validate" || r.ContractDigest == "" {
+		return
+	}
+	version := strconv.FormatUint(uint64(r.ContractVersion), 10)
+	switch r.Rejection.Layer {
+	case "SYNTAX", "ADAPTER", "SCHEMA":
+		m.faults.WithLabelValues(r.Tool, version, r.Owner, r.Rejection.Reason).Inc()
+	}
+	if r.Signals["unnamed_members"] > 0 || r.Signals["dropped_members"] > 0 {
+		m.faults.WithLabelValues(r.Tool, version, r.Owner, notice.ReasonDropped).Inc()
 	}
 }
 
@@ -92,7 +138,7 @@ func (m callMetrics) observe(r audit.Record) {
 func newMetrics(reloads func() Reloads, calls callMetrics, more ...prometheus.Collector) http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
-		reloadCollector{reloads}, calls.calls, calls.signals,
+		reloadCollector{reloads}, calls.calls, calls.decisions, calls.faults, calls.signals, calls.bytes, calls.seconds,
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)

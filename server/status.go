@@ -63,6 +63,10 @@ func statusOf(err error) *status.Status {
 		return exhausted(noRoom)
 	case errors.Is(err, errSlow):
 		return status.New(codes.DeadlineExceeded, "the request did not arrive in time")
+	case errors.Is(err, errBehind):
+		return status.New(codes.ResourceExhausted, "the watcher reads too slowly; watch again after the last decision id that it saw")
+	case errors.Is(err, errWatchers):
+		return status.New(codes.ResourceExhausted, "there are too many watchers")
 	case errors.Is(err, audit.ErrFull):
 		return status.New(codes.Unavailable, "the audit store has no room now")
 	case errors.Is(err, audit.ErrUnavailable):

@@ -1,6 +1,7 @@
 // Command demo shows Hallmark at work: it starts the service with the shipped
-// contracts, sends it what tools might return, and prints what the agent sees beside
-// what the operator sees. It exits 0 only if every answer was the right one.
+// contracts and policies, sends it what tools might return and what an agent might
+// propose, and prints what the agent sees beside what the operator sees. It exits 0 only
+// if every answer was the right one.
 //
 // Run it as `make demo`, which builds the service first.
 package main
@@ -15,27 +16,26 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
-
-	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
 )
 
 func main() {
 	binary := flag.String("hallmark", "bin/hallmark", "the service's binary")
 	contracts := flag.String("contracts", "contracts", "the contracts directory")
+	policies := flag.String("policies", "policies", "the policies directory")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	if err := run(ctx, *binary, *contracts); err != nil {
+	if err := run(ctx, *binary, *contracts, *policies); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1)
 	}
 }
 
-// run plays every scene against a service of its own.
-func run(ctx context.Context, binary, contracts string) (err error) {
-	service, err := start(ctx, binary, contracts)
+// run plays every act against a service of its own.
+func run(ctx context.Context, binary, contracts, policies string) (err error) {
+	service, err := start(ctx, binary, contracts, policies)
 	if err != nil {
 		return err
 	}
@@ -49,16 +49,13 @@ func run(ctx context.Context, binary, contracts string) (err error) {
 		return err
 	}
 	defer conn.Close()
-	stage := stage{
-		gate:  hallmarkv1.NewGateServiceClient(conn),
-		audit: hallmarkv1.NewAuditServiceClient(conn),
-		out:   os.Stdout,
-	}
+	stage := newStage(conn, service.approver, os.Stdout)
 	wrong := 0
-	all := scenes(time.Now().UTC())
-	for i, s := range all {
-		fmt.Printf("%d. %s\n", i+1, s.title)
-		if err := stage.play(ctx, s); err != nil {
+	now := time.Now().UTC()
+	all := append(results(now), calls(now)...)
+	for i, a := range all {
+		fmt.Printf("%d. %s\n", i+1, a.heading())
+		if err := stage.play(ctx, a); err != nil {
 			wrong++
 			fmt.Printf("   WRONG: %v\n", err)
 		}

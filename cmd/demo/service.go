@@ -8,29 +8,70 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/hallmark-gate/hallmark/receipt"
 )
 
 // service is a running child process of the real binary.
 type service struct {
-	cmd  *exec.Cmd
-	addr string
-	data string
-	done chan error
+	cmd      *exec.Cmd
+	addr     string
+	data     string
+	approver *receipt.Signer // whose approvals the service takes
+	done     chan error
 }
+
+// What the service is called in its tokens, and whose calls from loopback are.
+const (
+	issuer = "hallmark"
+	tenant = "local"
+)
 
 // start runs the service on free loopback ports and waits until it says that it is
 // ready.
-func start(ctx context.Context, binary, contracts string) (*service, error) {
+func start(ctx context.Context, binary, contracts, policies string) (*service, error) {
 	data, err := os.MkdirTemp("", "hallmark-demo-")
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, binary, "serve",
-		"--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0",
-		"--contracts", contracts, "--data", data)
+	s, err := serve(ctx, binary, data,
+		"--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0", "--drain-wait", "0s",
+		"--contracts", contracts, "--policies", policies, "--data", data, "--issuer", issuer)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(data))
+	}
+	return s, nil
+}
+
+// makeKeys makes the key of somebody who approves, whose public half it leaves in a
+// file, and the keys of the service, in use from the whole second on, in which tokens
+// count their times.
+func makeKeys(data string) (approver *receipt.Signer, approvers string, err error) {
+	now := time.Now().Truncate(time.Second)
+	if _, err := receipt.Dir(filepath.Join(data, "keys")).Init(now); err != nil {
+		return nil, "", err
+	}
+	private, public, err := receipt.NewSigner("bea@example.test", now)
+	if err != nil {
+		return nil, "", err
+	}
+	if approver, err = receipt.ParseSigner(private); err != nil {
+		return nil, "", err
+	}
+	approvers = filepath.Join(data, "approvers.json")
+	return approver, approvers, os.WriteFile(approvers, public, 0o600)
+}
+
+func serve(ctx context.Context, binary, data string, flags ...string) (*service, error) {
+	approver, approvers, err := makeKeys(data)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, binary, append([]string{"serve", "--approvers", approvers}, flags...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 15 * time.Second
 	stderr := &tail{}
@@ -42,7 +83,7 @@ func start(ctx context.Context, binary, contracts string) (*service, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	s := &service{cmd: cmd, data: data, done: make(chan error, 1)}
+	s := &service{cmd: cmd, data: data, approver: approver, done: make(chan error, 1)}
 	lines := bufio.NewScanner(stdout)
 	for lines.Scan() {
 		if rest, is := strings.CutPrefix(lines.Text(), "ready grpc="); is {
@@ -56,7 +97,7 @@ func start(ctx context.Context, binary, contracts string) (*service, error) {
 	}()
 	if s.addr == "" {
 		err := <-s.done
-		return nil, errors.Join(fmt.Errorf("the service did not get ready: %s", stderr), err, os.RemoveAll(data))
+		return nil, errors.Join(fmt.Errorf("the service did not get ready: %s", stderr), err)
 	}
 	return s, nil
 }

@@ -10,24 +10,63 @@ import (
 	"time"
 	"unicode"
 
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
+	"github.com/hallmark-gate/hallmark/receipt"
 )
 
-// stage plays scenes against a service and prints both views of each.
+// stage is the service that acts play against, what is printed on, and what one act
+// keeps for another, each by a name of the play.
 type stage struct {
-	gate  hallmarkv1.GateServiceClient
-	audit hallmarkv1.AuditServiceClient
-	out   io.Writer
+	gate      hallmarkv1.GateServiceClient
+	contracts hallmarkv1.ContractServiceClient
+	audit     hallmarkv1.AuditServiceClient
+	approver  *receipt.Signer
+	out       io.Writer
+
+	receipts, permits, bytes, challenges, approvals map[string]string
 }
 
-const callTimeout = 10 * time.Second
+func newStage(conn grpc.ClientConnInterface, approver *receipt.Signer, out io.Writer) *stage {
+	return &stage{
+		gate: hallmarkv1.NewGateServiceClient(conn), contracts: hallmarkv1.NewContractServiceClient(conn),
+		audit: hallmarkv1.NewAuditServiceClient(conn), approver: approver, out: out,
+		receipts: map[string]string{}, permits: map[string]string{}, bytes: map[string]string{},
+		challenges: map[string]string{}, approvals: map[string]string{},
+	}
+}
+
+const actTimeout = 10 * time.Second
+
+// play plays one act in its time.
+func (s *stage) play(ctx context.Context, a act) error {
+	ctx, cancel := context.WithTimeout(ctx, actTimeout)
+	defer cancel()
+	return a.play(ctx, s)
+}
+
+// event is the record of a decision.
+func (s *stage) event(ctx context.Context, id string) (*hallmarkv1.Event, error) {
+	recorded, err := s.audit.GetEvent(ctx, &hallmarkv1.GetEventRequest{DecisionId: id})
+	if err != nil {
+		return nil, fmt.Errorf("the record of the decision: %w", err)
+	}
+	return recorded.GetEvent(), nil
+}
+
+// keys are the public keys of the service.
+func (s *stage) keys(ctx context.Context) ([]byte, error) {
+	reply, err := s.contracts.GetKeys(ctx, &hallmarkv1.GetKeysRequest{})
+	return []byte(reply.GetJwksJson()), err
+}
 
 // play sends one reply, prints what came of it, and says how the answer is wrong.
-func (s stage) play(ctx context.Context, scene scene) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
+func (scene scene) play(ctx context.Context, s *stage) error {
+	for _, name := range scene.evidence {
+		scene.request.Evidence = append(scene.request.Evidence, s.receipts[name])
+	}
 	media := scene.media
 	if media == "" {
 		media = "application/json"
@@ -40,11 +79,16 @@ func (s stage) play(ctx context.Context, scene scene) error {
 	if err != nil {
 		return err
 	}
-	recorded, err := s.audit.GetEvent(ctx, &hallmarkv1.GetEventRequest{DecisionId: reply.GetDecisionId()})
+	event, err := s.event(ctx, reply.GetDecisionId())
 	if err != nil {
-		return fmt.Errorf("the record of the decision: %w", err)
+		return err
 	}
-	event := recorded.GetEvent()
+	if got := reply.GetReceipt() != ""; got != (scene.keep != "") {
+		return fmt.Errorf("the receipt should be there: %t, and is: %t", !got, got)
+	}
+	if scene.keep != "" {
+		s.receipts[scene.keep] = reply.GetReceipt()
+	}
 	sideBySide(s.out, "the tool returned", "", wrap(visible(scene.raw), 2*column), nil)
 	sideBySide(s.out, "the agent sees", "the operator sees", wrap(reply.GetModelPayload(), column), operatorView(event))
 	return scene.want.check(reply, event)
@@ -55,10 +99,16 @@ func operatorView(e *hallmarkv1.Event) []string {
 		"decision  " + e.GetDecisionId(),
 		fmt.Sprintf("contract  %s v%d, owner %s", e.GetTool(), e.GetContractVersion(), e.GetOwner()),
 		fmt.Sprintf("from      %s, %s", e.GetSource(), e.GetUpstreamStatus()),
-		fmt.Sprintf("original  %d bytes, sha256 %.12s…", e.GetRawBytes(), e.GetRawDigest()),
+		fmt.Sprintf("original  %d bytes", e.GetRawBytes()),
+	}
+	if d := e.GetRawDigest(); d != "" {
+		lines[len(lines)-1] += fmt.Sprintf(", sha256 %.12s…", d)
 	}
 	if e.GetFailureCode() == 0 {
 		lines = append(lines, "verdict   accepted")
+		if id := e.GetReceiptId(); id != "" {
+			lines = append(lines, "receipt   "+id)
+		}
 		for _, signal := range slices.Sorted(maps.Keys(e.GetSignals())) {
 			lines = append(lines, fmt.Sprintf("  noticed %s %d", signal, e.GetSignals()[signal]))
 		}

@@ -110,6 +110,9 @@ func showEvent(w io.Writer, e *hallmarkv1.Event) {
 	member("at", e.GetAt().AsTime().Format(time.RFC3339Nano))
 	member("rpc", e.GetRpc())
 	member("verdict", verdict(e))
+	for _, r := range e.GetReasons() {
+		member("  reason", reasonLine(r))
+	}
 	for _, r := range rejections(e) {
 		member("  layer", enumName(r.GetLayer().String(), "LAYER_"))
 		member("  reason", enumName(r.GetReason().String(), "REJECTION_REASON_"))
@@ -126,6 +129,11 @@ func showEvent(w io.Writer, e *hallmarkv1.Event) {
 	member("session", e.GetSessionId())
 	member("attempt", fmt.Sprint(e.GetAttempt()))
 	member("caller", fmt.Sprintf("%s (tenant %s)", e.GetCaller(), e.GetTenant()))
+	member("principal", e.GetPrincipal())
+	member("grant", strings.Join(e.GetGrantIds(), ", "))
+	member("evidence", strings.Join(e.GetEvidenceIds(), ", "))
+	member("receipt", e.GetReceiptId())
+	member("permit", e.GetPermitId())
 	member("source", e.GetSource())
 	member("upstream", e.GetUpstreamStatus())
 	member("adapter", e.GetAdapter())
@@ -156,9 +164,12 @@ func orRoot(pointer string) string {
 	return pointer
 }
 
-// verdict is what an event came to, in one word.
+// verdict is what an event came to: a decision and what the agent was told of it, or
+// either.
 func verdict(e *hallmarkv1.Event) string {
 	switch {
+	case e.GetDecision() != 0 && e.GetFailureCode() != 0:
+		return enumName(e.GetDecision().String(), "DECISION_") + ", " + enumName(e.GetFailureCode().String(), "FAILURE_CODE_")
 	case e.GetFailureCode() != 0:
 		return enumName(e.GetFailureCode().String(), "FAILURE_CODE_")
 	case e.GetDecision() != 0:
@@ -249,10 +260,14 @@ func (f *listFlags) list(cmd *cobra.Command) error {
 
 func eventRow(e *hallmarkv1.Event) string {
 	r := e.GetRejection()
+	reason := enumName(r.GetReason().String(), "REJECTION_REASON_")
+	if reason == "" && len(e.GetReasons()) > 0 {
+		reason = enumName(e.GetReasons()[0].GetCode().String(), "REASON_CODE_")
+	}
 	cells := []string{
 		e.GetAt().AsTime().Format("2006-01-02 15:04:05.000"), e.GetDecisionId(),
 		fmt.Sprintf("%s v%d", e.GetTool(), e.GetContractVersion()), e.GetRequestId(), verdict(e),
-		enumName(r.GetReason().String(), "REJECTION_REASON_"), r.GetInstancePath(),
+		reason, r.GetInstancePath(),
 	}
 	for i := range cells {
 		cells[i] = cell(cells[i])

@@ -14,29 +14,33 @@ import (
 )
 
 func newCheck() *cobra.Command {
-	var format string
+	var format, policies string
 	cmd := &cobra.Command{
 		Use:   "check DIR",
-		Short: "Lint contracts and run their cases",
+		Short: "Lint contracts and policies, and run the cases",
 		Long: `Loads and lints every contract below DIR and runs all cases through the same
 path as the service. Prints one block for each case that failed (expected, got, where),
 what no case reaches, and a summary; or with --format junit the same as JUnit's XML, a
-testsuite for each version of a tool.
+testsuite for each version of a tool. With --policies the deployment's policies are
+linted and compiled with the contracts, as the service does at its start; cases run under
+their own policies and not under these.
 
-Exit codes: 0 all passed, 1 a case failed, 2 a contract is refused.`,
+Exit codes: 0 all passed, 1 a case failed, 2 a contract or a policy is refused.`,
 		Example: `  hallmark check contracts
+  hallmark check contracts --policies policies
   hallmark check contracts --format junit >report.xml`,
 		Args: oneArg("the contracts directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch format {
 			case "text":
-				return check(cmd, args[0], textReport{cmd.OutOrStdout()})
+				return check(cmd, args[0], policies, textReport{cmd.OutOrStdout()})
 			case "junit":
-				return check(cmd, args[0], junitReporter{cmd.OutOrStdout()})
+				return check(cmd, args[0], policies, junitReporter{cmd.OutOrStdout()})
 			}
 			return fmt.Errorf("--format is text or junit, not %q", printable(format))
 		},
 	}
+	cmd.Flags().StringVar(&policies, "policies", "", "directory of policies; empty: none")
 	cmd.Flags().StringVar(&format, "format", "text", "text, or junit (XML for build servers)")
 	return cmd
 }
@@ -71,7 +75,7 @@ func (r junitReporter) refused(faults contract.Faults) error { return printJUnit
 
 func (r junitReporter) ran(report casetest.Report, _ *gate.Set) error { return printJUnit(r.w, report) }
 
-func check(cmd *cobra.Command, dir string, to reporter) error {
+func check(cmd *cobra.Command, dir, policies string, to reporter) error {
 	loader, err := newLoader()
 	if err != nil {
 		return err
@@ -79,7 +83,10 @@ func check(cmd *cobra.Command, dir string, to reporter) error {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return fmt.Errorf("%s is not a directory; name the one that holds <tool>/v<N>/contract.yaml", printable(dir))
 	}
-	set, err := loader.LoadDir(dir, "")
+	if err := isPolicies(policies); err != nil {
+		return err
+	}
+	set, err := loader.LoadDir(dir, policies)
 	var faults contract.Faults
 	if errors.As(err, &faults) {
 		if err := to.refused(faults); err != nil {

@@ -25,8 +25,9 @@ func newLoader() (*gate.Loader, error) {
 	return gate.NewLoader(registry), nil
 }
 
-// loadSet loads a contracts directory for commands that judge in this process.
-func loadSet(dir string) (*gate.Set, error) {
+// loadSet loads a contracts directory for commands that judge in this process, with the
+// policies of another; "" means none.
+func loadSet(dir, policies string) (*gate.Set, error) {
 	loader, err := newLoader()
 	if err != nil {
 		return nil, err
@@ -34,10 +35,24 @@ func loadSet(dir string) (*gate.Set, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("%s is not a directory of contracts; name one with --contracts, or run where contracts/ is", printable(dir))
 	}
-	set, err := loader.LoadDir(dir, "")
+	if err := isPolicies(policies); err != nil {
+		return nil, err
+	}
+	set, err := loader.LoadDir(dir, policies)
 	var faults contract.Faults
 	if errors.As(err, &faults) {
-		return nil, fmt.Errorf("the contracts in %s are refused, nothing of them is used:\n%w", printable(dir), faults)
+		return nil, fmt.Errorf("the contracts in %s are refused, nothing of them is used:\n%s", printable(dir), printable(faults.Error()))
 	}
 	return set, err
+}
+
+// isPolicies refuses what is no directory; "" means that there are no policies.
+func isPolicies(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return fmt.Errorf("%s is not a directory of policies; name the one that holds *.yaml with --policies", printable(dir))
+	}
+	return nil
 }

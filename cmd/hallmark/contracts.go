@@ -14,7 +14,7 @@ import (
 
 func newContracts() *cobra.Command {
 	var at remote
-	var dir string
+	var dir, policies string
 	var out output
 	cmd := &cobra.Command{
 		Use:   "contracts",
@@ -36,7 +36,10 @@ Exit codes: 0 listed, 2 no answer, or contracts that are refused.`,
 			if cmd.Flags().Changed("addr") && dir != "" {
 				return fmt.Errorf("--addr and --contracts exclude each other: one asks a service, the other reads a directory")
 			}
-			list, err := listContracts(cmd.Context(), at, dir)
+			if policies != "" && dir == "" {
+				return fmt.Errorf("--policies goes with --contracts; a service has its own")
+			}
+			list, err := listContracts(cmd.Context(), at, dir, policies)
 			if err != nil {
 				return err
 			}
@@ -48,17 +51,18 @@ Exit codes: 0 listed, 2 no answer, or contracts that are refused.`,
 	}
 	at.register(cmd, defaultAddr, "host:port of the service")
 	cmd.Flags().StringVar(&dir, "contracts", "", "contracts directory to read in place of asking a service")
+	cmd.Flags().StringVar(&policies, "policies", "", "directory of policies, which are part of the set's digest, with --contracts")
 	out.register(cmd)
 	return cmd
 }
 
 // listContracts reads a directory where one is named, else asks the service.
-func listContracts(ctx context.Context, at remote, dir string) (*hallmarkv1.ListContractsResponse, error) {
+func listContracts(ctx context.Context, at remote, dir, policies string) (*hallmarkv1.ListContractsResponse, error) {
 	if dir != "" && at.secured() {
 		return nil, errNoRemote
 	}
 	if dir != "" {
-		set, err := loadSet(dir)
+		set, err := loadSet(dir, policies)
 		if err != nil {
 			return nil, err
 		}

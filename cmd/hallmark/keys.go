@@ -12,7 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hallmark-gate/hallmark/audit/seal"
 	"github.com/hallmark-gate/hallmark/receipt"
+	"github.com/hallmark-gate/hallmark/server"
 )
 
 func newKeys() *cobra.Command {
@@ -21,11 +23,13 @@ func newKeys() *cobra.Command {
 		Short: "Make, rotate, revoke and list the keys of tokens",
 		Long: `The keys that sign receipts, permits and challenges are files below DIR/keys, one
 set each: receipt-mac, receipt, permit, challenge. Replicas share them. A running service
-goes on with the keys that it has read until it reads them again.`,
+goes on with the keys that it has read until it reads them again. The keys of approvers
+and of issuers of grants belong to those people and services: see hallmark keys signer.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newKeysInit(), newKeysRotate(), newKeysRevoke(), newKeysList())
+	cmd.AddCommand(newKeysInit(), newKeysRotate(), newKeysRevoke(), newKeysList(),
+		newKeysPublic(), newKeysSigner())
 	return cmd
 }
 
@@ -58,6 +62,10 @@ func newKeysInit() *cobra.Command {
 			made, err := data.dir().Init(time.Now())
 			if err != nil {
 				return data.fault(err)
+			}
+			// The audit key stands beside them, and replicas share it too.
+			if _, err := seal.LoadOrCreateKey(filepath.Join(string(data.dir()), server.AuditKeyFile)); err != nil {
+				return errors.New(printable(err.Error()))
 			}
 			for _, set := range made {
 				fmt.Fprintf(cmd.OutOrStdout(), "made %s\n", set)

@@ -67,8 +67,9 @@ input, refused contracts, nobody at the address).`,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
-		newServe(), newCheck(), newCompat(), newContracts(), newNew(), newValidate(), newSchema(), newText(),
-		newAudit(), newKeys(), newHealthcheck(), newVersion(),
+		newServe(), newCheck(), newCompat(), newContracts(), newNew(), newValidate(), newAuthorize(),
+		newApprove(), newGrant(), newRedeem(), newSchema(), newText(),
+		newAudit(), newKeys(), newMigrate(), newHealthcheck(), newVersion(),
 	)
 	return root
 }

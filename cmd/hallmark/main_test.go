@@ -22,7 +22,8 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs testdata/*.txtar, each of which reads like a page of the manual.
-// $CONTRACTS is the folder of the shipped contracts.
+// $CONTRACTS is the folder of the shipped contracts; a script has copies of those and of
+// the shipped policies.
 func TestScripts(t *testing.T) {
 	contracts, err := filepath.Abs("../../contracts")
 	if err != nil {
@@ -37,7 +38,10 @@ func TestScripts(t *testing.T) {
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("CONTRACTS", contracts)
-			return os.CopyFS(filepath.Join(env.WorkDir, "contracts"), os.DirFS(contracts))
+			return errors.Join(
+				os.CopyFS(filepath.Join(env.WorkDir, "contracts"), os.DirFS(contracts)),
+				os.CopyFS(filepath.Join(env.WorkDir, "policies"), os.DirFS(filepath.Join(contracts, "..", "policies"))),
+			)
 		},
 	})
 }

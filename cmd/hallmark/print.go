@@ -26,7 +26,14 @@ func printable(s string) string {
 // cell is printable for a cell of a table, where a line feed is escaped too.
 func cell(s string) string { return strings.ReplaceAll(printable(s), "\n", `\n`) }
 
-func hidden(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
+// hidden reports what a terminal would act on, or what nobody sees on it. Marks count
+// among what can be printed, those too that draw nothing; so do fillers and the blank
+// braille cell.
+func hidden(r rune) bool {
+	const blank = '\u2800'
+	return r != '\n' && (!unicode.IsPrint(r) || r == blank ||
+		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector))
+}
 
 // enumName cuts the prefix that the wire puts before an enum's names.
 func enumName(name, prefix string) string {

@@ -28,11 +28,17 @@ type remote struct{ addr, ca, cert, key, serverName string }
 
 // register adds the flags. addr is the address where none is given.
 func (r *remote) register(cmd *cobra.Command, addr, usage string) {
+	r.registerAs(cmd, addr, usage, "cert", "key")
+}
+
+// registerAs is register under other names for the own certificate and its key, for
+// commands that have a key of another kind.
+func (r *remote) registerAs(cmd *cobra.Command, addr, usage, cert, key string) {
 	flags := cmd.Flags()
 	flags.StringVar(&r.addr, "addr", addr, usage)
 	flags.StringVar(&r.ca, "ca", "", "PEM file of the authorities whose services are trusted; with any of these flags the call goes by TLS")
-	flags.StringVar(&r.cert, "cert", "", "PEM file of the own certificate, which the service knows the caller by")
-	flags.StringVar(&r.key, "key", "", "PEM file of its key")
+	flags.StringVar(&r.cert, cert, "", "PEM file of the own certificate, which the service knows the caller by")
+	flags.StringVar(&r.key, key, "", "PEM file of its key")
 	flags.StringVar(&r.serverName, "server-name", "", "name in the service's certificate; empty: the host of --addr")
 }
 

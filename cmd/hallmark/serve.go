@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hallmark-gate/hallmark/audit"
+	"github.com/hallmark-gate/hallmark/audit/postgres"
 	"github.com/hallmark-gate/hallmark/audit/sqlite"
 	"github.com/hallmark-gate/hallmark/server"
 )
@@ -63,7 +64,7 @@ func serve(cmd *cobra.Command, config server.Config) error {
 	}
 	app, err := server.New(config, server.Deps{
 		Loader:    loader,
-		OpenStore: openStore,
+		OpenStore: openStore(config),
 		Log:       slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), nil)),
 		Ready:     cmd.OutOrStdout(),
 	})
@@ -76,6 +77,12 @@ func serve(cmd *cobra.Command, config server.Config) error {
 // storeFile is the embedded store in the data directory.
 const storeFile = "audit.db"
 
-func openStore(ctx context.Context, dir string) (audit.Store, error) {
-	return sqlite.Open(ctx, filepath.Join(dir, storeFile), sqlite.Options{})
+// openStore opens the configured store.
+func openStore(config server.Config) func(context.Context, string) (audit.Store, error) {
+	return func(ctx context.Context, dir string) (audit.Store, error) {
+		if config.AuditStore == server.StorePostgres {
+			return postgres.Open(ctx, config.AuditDSN, postgres.Options{})
+		}
+		return sqlite.Open(ctx, filepath.Join(dir, storeFile), sqlite.Options{})
+	}
 }

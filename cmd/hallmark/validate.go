@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/hallmark-gate/hallmark/gate"
 	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
+	"github.com/hallmark-gate/hallmark/receipt"
 	"github.com/hallmark-gate/hallmark/server"
 )
 
@@ -26,6 +27,8 @@ type validateFlags struct {
 	httpStatus, exitCode, attempt int
 	transportError                string
 	now                           string
+	evidence                      []string
+	receiptOut                    string
 	output                        output
 }
 
@@ -36,13 +39,15 @@ func newValidate() *cobra.Command {
 		Short: "Judge one reply of a tool",
 		Long: `Judges the bytes of a file as the reply of a tool: in this process by the contracts
 of --contracts, or by a running service with --addr, which then records the judgement.
-Prints what the agent would see, and in this process also why a reply was refused.
---file - reads standard input.
+Prints what the agent would see, why a reply was refused, and whether a receipt was
+issued, which makes the result evidence for later calls of its session. Receipts come
+from a service alone, and only it can take them. --file - reads standard input.
 
 Exit codes: 0 accepted, 1 refused, 2 no answer.`,
 		Example: `  hallmark validate --tool job_status --file reply.json \
     --arguments '{"project_id":"bluebird","run_id":"run_A1b2C3d4E5f6"}'
-  hallmark validate --tool job_status --file reply.json --addr 127.0.0.1:7443`,
+  hallmark validate --tool list_runs --file reply.json --session-id task-7 \
+    --addr 127.0.0.1:7443 --receipt-out receipt.jws`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
@@ -62,12 +67,18 @@ Exit codes: 0 accepted, 1 refused, 2 no answer.`,
 	flags.IntVar(&f.attempt, "attempt", 0, "which attempt, from 1")
 	flags.StringVar(&f.transportError, "transport-error", "", "TIMEOUT, CONNECT, TLS, CANCELLED, OTHER or TOO_LARGE in place of a file")
 	flags.StringVar(&f.now, "now", "", "judge as if it were this time (RFC 3339), in this process")
+	flags.StringArrayVar(&f.evidence, "evidence", nil, "file of a receipt that checks may use, with --addr; may be repeated")
+	flags.StringVar(&f.receiptOut, "receipt-out", "", "file that gets the receipt, with --addr; empty where none came")
 	f.output.register(cmd)
 	return cmd
 }
 
 func (f *validateFlags) run(cmd *cobra.Command) error {
 	request, err := f.request(cmd)
+	if err != nil {
+		return err
+	}
+	out, err := openOut("--receipt-out", f.receiptOut)
 	if err != nil {
 		return err
 	}
@@ -87,8 +98,9 @@ func (f *validateFlags) run(cmd *cobra.Command) error {
 	if f.output == "json" {
 		err = printJSON(cmd.OutOrStdout(), reply)
 	} else {
-		printReply(cmd.OutOrStdout(), reply)
+		printReply(cmd.OutOrStdout(), reply, f.receiptOut)
 	}
+	err = errors.Join(err, out.write(line(reply.GetReceipt())))
 	if err == nil && reply.GetResult().GetData() == nil && reply.GetResult().GetText() == nil {
 		return errNo
 	}
@@ -111,15 +123,11 @@ func (f *validateFlags) judgeThere(ctx context.Context, request *hallmarkv1.Vali
 
 // judgeHere judges in this process; nothing is recorded.
 func (f *validateFlags) judgeHere(_ context.Context, request *hallmarkv1.ValidateRequest) (*hallmarkv1.ValidateResponse, error) {
-	now := time.Now()
-	if f.now != "" {
-		t, err := time.Parse(time.RFC3339, f.now)
-		if err != nil {
-			return nil, fmt.Errorf("--now is a time such as 2026-01-15T12:00:00Z")
-		}
-		now = t
+	now, err := asIf(f.now)
+	if err != nil {
+		return nil, err
 	}
-	set, err := loadSet(f.contracts)
+	set, err := loadSet(f.contracts, "")
 	if err != nil {
 		return nil, err
 	}
@@ -134,6 +142,10 @@ func (f *validateFlags) request(cmd *cobra.Command) (*hallmarkv1.ValidateRequest
 	if f.tool == "" {
 		return nil, fmt.Errorf("no tool; name one with --tool")
 	}
+	if f.at.addr == "" && (len(f.evidence) > 0 || f.receiptOut != "") {
+		return nil, errors.New("--evidence and --receipt-out need a service, which alone has the keys; name one with --addr")
+	}
+	in := &inputs{cmd: cmd}
 	if f.requestID == "" {
 		f.requestID = uuid.NewString()
 	}
@@ -149,10 +161,14 @@ func (f *validateFlags) request(cmd *cobra.Command) (*hallmarkv1.ValidateRequest
 		},
 		Upstream: upstream,
 	}
+	var err error
+	if request.Request.Evidence, err = in.tokens("--evidence", f.evidence, receipt.ReceiptKind); err != nil {
+		return nil, err
+	}
 	if f.file == "" && f.transportError != "" {
 		return request, nil
 	}
-	raw, err := f.read(cmd)
+	raw, err := f.read(in)
 	if err != nil {
 		return nil, err
 	}
@@ -161,14 +177,14 @@ func (f *validateFlags) request(cmd *cobra.Command) (*hallmarkv1.ValidateRequest
 }
 
 // read reads the reply, at most one byte more than the service takes.
-func (f *validateFlags) read(cmd *cobra.Command) ([]byte, error) {
-	in, closeIn, err := openInput(cmd, f.file, "--file")
+func (f *validateFlags) read(in *inputs) ([]byte, error) {
+	r, closeFile, err := in.open("--file", f.file)
 	if err != nil {
 		return nil, err
 	}
-	defer closeIn()
+	defer closeFile()
 	const most = 4<<20 + 1
-	raw, err := io.ReadAll(io.LimitReader(in, most))
+	raw, err := io.ReadAll(io.LimitReader(r, most))
 	if raw == nil {
 		raw = []byte{}
 	}
@@ -199,8 +215,8 @@ func (f *validateFlags) status(cmd *cobra.Command, u *hallmarkv1.Upstream) error
 	return nil
 }
 
-// printReply prints both views of a reply for people.
-func printReply(w io.Writer, reply *hallmarkv1.ValidateResponse) {
+// printReply prints both views of a reply for people, and where its receipt went.
+func printReply(w io.Writer, reply *hallmarkv1.ValidateResponse, receiptOut string) {
 	fmt.Fprintf(w, "agent     %s\n", printable(reply.GetModelPayload()))
 	if r := reply.GetRejection(); r != nil {
 		parts := []string{
@@ -211,6 +227,14 @@ func printReply(w io.Writer, reply *hallmarkv1.ValidateResponse) {
 	}
 	if retry := reply.GetRetry(); retry.GetAllowed() {
 		fmt.Fprintf(w, "retry     in %s, %d attempts left\n", retry.GetDelay().AsDuration(), retry.GetAttemptsLeft())
+	}
+	switch issued := reply.GetReceipt() != ""; {
+	case issued && receiptOut != "":
+		fmt.Fprintf(w, "receipt   issued, in %s\n", printable(receiptOut))
+	case issued:
+		fmt.Fprintln(w, "receipt   issued; --receipt-out keeps it")
+	case receiptOut != "":
+		fmt.Fprintln(w, "receipt   none")
 	}
 	if id := reply.GetDecisionId(); id != "" {
 		fmt.Fprintf(w, "decision  %s\n", id)

@@ -54,7 +54,7 @@ var rooms = map[string]room{
 	semantic: {imports: []string{"validators", "contract", strictjson, format, condition}},
 
 	"gate": {
-		imports: []string{"validators", "policy", "receipt", "audit", "contract", strictjson},
+		imports: []string{"validators", "policy", "receipt", "audit", "audit/seal", "contract", strictjson},
 		tests:   []string{semantic, "audit/audittest", "audit/sqlite", "receipt/permit"},
 	},
 	"casetest": {
@@ -65,9 +65,11 @@ var rooms = map[string]room{
 	"audit/sqlite":    {imports: []string{"audit"}, tests: []string{"audit/audittest"}},
 	"audit/postgres":  {imports: []string{"audit"}, tests: []string{"audit/audittest"}},
 	"audit/audittest": {imports: []string{"audit"}},
+	"audit/seal":      {},
+	"audit/notice":    {imports: []string{"audit"}},
 
 	"server": {
-		imports: []string{"gate", "casetest", "gen", "audit", "contract", "receipt", "policy"},
+		imports: []string{"gate", "casetest", "gen", "audit", "audit/seal", "audit/notice", "contract", "receipt", "policy"},
 		tests:   []string{semantic, "audit/audittest", "audit/sqlite"},
 	},
 
@@ -98,8 +100,10 @@ var outside = []struct {
 	{"github.com/santhosh-tekuri/jsonschema", []string{schema}, "one package knows the schema engine and its traps"},
 	{"go.yaml.in/yaml", []string{"contract", "casetest", "scaffold", "server", "cmd/"}, "results are never YAML"},
 	{"gopkg.in/yaml.v3", nil, "YAML is go.yaml.in/yaml"},
+	{"filippo.io/age", []string{"audit/seal"}, "one package knows how originals are sealed"},
 	{"modernc.org/sqlite", []string{"audit/sqlite"}, "a store is one package"},
 	{"github.com/jackc/pgx", []string{"audit/postgres"}, "a store is one package"},
+	{"github.com/pressly/goose", []string{"audit/postgres"}, "who changes a schema is the store that owns it"},
 	{"github.com/getkin/kin-openapi", []string{"scaffold"}, "documents of vendors are read where drafts are made, and nowhere near a result"},
 	{"github.com/spf13", []string{"cmd/"}, "flags are the command's"},
 	{"github.com/fsnotify", []string{"server"}, "only the reloader listens to files"},

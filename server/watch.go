@@ -1,0 +1,143 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/hallmark-gate/hallmark/audit"
+	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
+)
+
+// Bounds of watching.
+const (
+	// pollEvery is how often a watcher looks for new records: whichever replica wrote
+	// them, the store has them all, in one order.
+	pollEvery = 250 * time.Millisecond
+	// tailPage is how many records one look takes.
+	tailPage = 200
+	// maxBehind is how many records may wait for a reader that does not read.
+	maxBehind = 1000
+	// maxWatchers bounds the watchers of this replica, and maxWatchersEach those of one
+	// caller.
+	maxWatchers     = 64
+	maxWatchersEach = 8
+)
+
+// Ends of a watch.
+var (
+	errBehind   = errors.New("server: the watcher does not read as fast as records are written")
+	errWatchers = errors.New("server: too many watchers")
+)
+
+// watchers counts who watches. It is safe for concurrent use.
+type watchers struct {
+	mu    sync.Mutex
+	all   int
+	of    map[string]int
+	ended chan struct{} // closed when the service stops
+	once  sync.Once
+}
+
+func newWatchers() *watchers { return &watchers{of: map[string]int{}, ended: make(chan struct{})} }
+
+// end ends every watch, now and later.
+func (w *watchers) end() { w.once.Do(func() { close(w.ended) }) }
+
+// enter takes room for one more watcher, or fails.
+func (w *watchers) enter(caller string) (leave func(), err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.all >= maxWatchers || w.of[caller] >= maxWatchersEach {
+		return nil, errWatchers
+	}
+	w.all++
+	w.of[caller]++
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.all--
+		if w.of[caller]--; w.of[caller] == 0 {
+			delete(w.of, caller)
+		}
+	}, nil
+}
+
+// WatchEvents sends records as they are written, each once, from the first that comes
+// after the call or after a given decision, until the caller leaves, falls behind, or the
+// service stops.
+func (s *auditService) WatchEvents(req *hallmarkv1.WatchEventsRequest, stream grpc.ServerStreamingServer[hallmarkv1.WatchEventsResponse]) error {
+	ctx := stream.Context()
+	scope, err := s.scope(ctx)
+	if err != nil {
+		return err
+	}
+	filter, err := filterFromWire(req.GetFilter())
+	if err != nil {
+		return err
+	}
+	who := s.who(ctx)
+	leave, err := s.watchers.enter(who.Tenant + "\x00" + who.Name)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	mark, err := s.store.Mark(ctx, scope, strings.ToLower(req.GetAfterDecisionId()))
+	if err != nil {
+		return err
+	}
+	// The header goes out at once, so that a watcher knows from when on it sees all.
+	if err := stream.SendHeader(nil); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	queue := make(chan audit.Record, maxBehind)
+	go func() { cancel(s.tail(ctx, scope, filter, mark, queue)) }()
+	for {
+		select {
+		case r := <-queue:
+			if err := stream.Send(&hallmarkv1.WatchEventsResponse{Event: eventToWire(r)}); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// tail puts records into the queue as they are written. It returns why it ended: the
+// reader is behind, the service stops, the store cannot read, or ctx.
+func (s *auditService) tail(ctx context.Context, scope audit.Scope, filter audit.Filter, mark string, queue chan<- audit.Record) error {
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		records, next, err := s.store.Tail(ctx, scope, filter, mark, tailPage)
+		if err != nil {
+			return fmt.Errorf("server: watching: %w", err)
+		}
+		mark = next
+		for _, r := range records {
+			select {
+			case queue <- r:
+			default:
+				return errBehind
+			}
+		}
+		if len(records) == tailPage {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-s.watchers.ended:
+			return errDraining
+		case <-tick.C:
+		}
+	}
+}
