@@ -70,7 +70,6 @@ func newTransport(c chain, of services, cfg Config, creds credentials.TransportC
 		// By themselves windows grow to 16 MiB for each call, read or not.
 		grpc.StaticStreamWindowSize(streamWindow),
 		grpc.StaticConnWindowSize(connWindow),
-		grpc.SharedWriteBuffer(true),
 		grpc.NumStreamWorkers(uint32(runtime.GOMAXPROCS(0))), //nolint:gosec // small
 		grpc.UnknownServiceHandler(c.stream(unknownMethod, refuseUnknownMethod)),
 	}
