@@ -25,26 +25,62 @@ func TestRefusedLeavesNothing(t *testing.T) {
 		Claims: []audit.Claim{claimOf("a", 1), claimOf("b", 0)},
 	}}
 	some := audit.Entry{Record: audittest.Record(2), Uses: audit.Uses{Claims: []audit.Claim{claimOf("c", 1)}}}
-	var wg sync.WaitGroup
-	for range 20 { // in one batch, or in several
-		wg.Go(func() {
-			if o, err := s.Append(t.Context(), none); err != nil || o.Written() {
-				t.Errorf("Append = %+v, %v", o, err)
-			}
-		})
-		wg.Go(func() {
-			if o, err := s.Append(t.Context(), some); err != nil || !o.Written() {
-				t.Errorf("Append = %+v, %v", o, err)
-			}
-		})
+	var batch []*job
+	for _, e := range []audit.Entry{none, some, none} {
+		row, err := encode(e.Record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch = append(batch, &job{row: row, uses: e.Uses})
 	}
-	wg.Wait()
+	l := &lane{store: s}
+	defer l.discard()
+	conn, err := l.connection(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcomes, err := writeUses(t.Context(), conn, batch)
+	if err != nil || outcomes[0].Written() || !outcomes[1].Written() || outcomes[2].Written() {
+		t.Errorf("writeUses = %+v, %v", outcomes, err)
+	}
 	c := connect(t, dsn)
 	defer c.Close(t.Context())
 	var requests, claims, used int
 	if err := c.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM requests), count(*), sum(used) FROM claims`).
 		Scan(&requests, &claims, &used); err != nil || requests != 0 || claims != 1 || used != 1 {
 		t.Errorf("%d requests, %d claims used %d times, %v", requests, claims, used, err)
+	}
+	closeStore(t, s)
+}
+
+// An id that another replica is writing is waited for, and its uses are counted once.
+func TestSameIDElsewhere(t *testing.T) {
+	dsn := database(t, server(t))
+	s := mustOpen(t, dsn, Options{WriteTimeout: time.Minute})
+	commit := insertLate(t, dsn, 1)
+	done := make(chan error, 1)
+	go func() {
+		o, err := s.Append(t.Context(), audit.Entry{Record: audittest.Record(1), Uses: audit.Uses{Claims: []audit.Claim{claimOf("a", 1)}}})
+		if err == nil && !o.Written() {
+			err = fmt.Errorf("outcome %+v", o)
+		}
+		done <- err
+	}()
+	c := connect(t, dsn)
+	defer c.Close(t.Context())
+	within(t, 10*time.Second, "waiting", func() bool {
+		var waiting bool
+		err := c.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+			WHERE NOT granted AND locktype = 'transactionid' AND query LIKE '%INSERT INTO events%')`).Scan(&waiting)
+		return err == nil && waiting
+	})
+	commit()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	var claims int
+	if err := c.QueryRow(t.Context(), `SELECT count(*) FROM claims`).Scan(&claims); err != nil || claims != 0 {
+		t.Errorf("%d claims, %v: the entry that came first used nothing", claims, err)
 	}
 	closeStore(t, s)
 }
