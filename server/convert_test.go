@@ -256,7 +256,7 @@ func TestEveryFieldOfAnEvent(t *testing.T) {
 	var r audit.Record
 	f := &filler{text: func(n int) string { return fmt.Sprintf("text-%03d", n) }}
 	f.fill(reflect.ValueOf(&r).Elem())
-	r.FailureCode, r.Decision = "NOT_FOUND", "ALLOW"
+	r.FailureCode, r.Decision, r.Delivered = "NOT_FOUND", "ALLOW", "" // the last is for the gate alone
 	r.Rejection.Layer, r.Rejection.Reason = "SCHEMA", "BINDING"
 	for i := range r.MoreRejections {
 		r.MoreRejections[i].Layer, r.MoreRejections[i].Reason = "TEXT", "CHECK"

@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -279,6 +280,49 @@ func (s *brokenStore) List(context.Context, audit.Scope, audit.Filter, int, stri
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return []audit.Record{s.record}, "", s.fault
+}
+
+// broken returns what the store fails with, else the error of what is not there.
+func (s *brokenStore) broken() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return cmp.Or(s.fault, audit.ErrNotFound)
+}
+
+func (s *brokenStore) Recall(context.Context, audit.Key, time.Time) ([]byte, error) {
+	return nil, s.broken()
+}
+
+func (s *brokenStore) Latest(context.Context, audit.Judged) (audit.Record, error) {
+	return audit.Record{}, s.broken()
+}
+
+func (s *brokenStore) Delivered(context.Context, string, string) ([]audit.Delivery, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return nil, s.fault
+}
+
+func (s *brokenStore) Mark(context.Context, audit.Scope, string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return "mark", s.fault
+}
+
+func (s *brokenStore) Tail(_ context.Context, _ audit.Scope, _ audit.Filter, mark string, _ int) ([]audit.Record, string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return nil, mark, s.fault
+}
+
+func (s *brokenStore) Original(context.Context, audit.Scope, string, time.Time) (audit.Original, error) {
+	return audit.Original{}, s.broken()
+}
+
+func (s *brokenStore) Purge(context.Context, audit.Purge) (audit.Purged, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return audit.Purged{}, s.fault
 }
 
 func (s *brokenStore) Ready(context.Context) error {

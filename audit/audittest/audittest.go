@@ -133,6 +133,7 @@ func (s *suite) ofUses() []test {
 		{"purge: claims and memos", s.testPurgeUses},
 		{"purge: nothing", s.testPurgeNothing},
 		{"purge: many", s.testPurgeMany},
+		{"purge: cut short", s.testPurgeCutShort},
 		{"purge: under writes", s.testPurgeUnderWrites},
 		{"purge: tail", s.testPurgeTail},
 	}

@@ -154,32 +154,64 @@ func (s *suite) testPurgeNothing(t *testing.T) {
 	wantPurged(t, store, audit.Purge{Now: far, EventsBefore: far}, audit.Purged{Events: 1, Originals: 1, Claims: 1, Memos: 1})
 }
 
-// One purge removes all that is over, in however many steps, and a purge that is cut
-// short says what it removed.
-func (s *suite) testPurgeMany(t *testing.T) {
-	store := s.fresh(t)
-	const total, kept = 1700, 50
-	entryOf := func(n int) audit.Entry {
-		e := request(entry(n, claim(fmt.Sprint(n), 1)), fmt.Sprint(n), "memo")
-		if n%40 == 0 {
-			e = original(e, "sealed")
-		}
-		return e
-	}
+// manyEntries is the number of entries of appendMany; it takes several steps to remove as
+// many, whatever a store's step is.
+const manyEntries = 1700
+
+// appendMany appends entries 0 to manyEntries-1, each with a request and a claim, one of
+// forty with an original.
+func appendMany(t *testing.T, store audit.Store) {
+	t.Helper()
 	var wg sync.WaitGroup
 	for w := range racers {
 		wg.Go(func() {
-			for n := w; n < total; n += racers {
-				if o, err := store.Append(t.Context(), entryOf(n)); err != nil || !o.Written() {
+			for n := w; n < manyEntries; n += racers {
+				e := request(entry(n, claim(fmt.Sprint(n), 1)), fmt.Sprint(n), "memo")
+				if n%40 == 0 {
+					e = original(e, "sealed")
+				}
+				if o, err := store.Append(t.Context(), e); err != nil || !o.Written() {
 					t.Errorf("Append: %+v, %v", o, err)
 				}
 			}
 		})
 	}
 	wg.Wait()
-	p := audit.Purge{Now: never.Add(audit.ClaimGrace), EventsBefore: Record(total - kept).At}
+}
+
+// One purge removes all that is over, in however many steps.
+func (s *suite) testPurgeMany(t *testing.T) {
+	const kept = 50
+	before := Record(manyEntries - kept).At
+	for _, c := range []struct {
+		name  string
+		purge audit.Purge
+		want  audit.Purged
+	}{
+		{"events alone", audit.Purge{Now: epoch, EventsBefore: before}, audit.Purged{Events: 1650, Originals: 42}},
+		{"all but events", audit.Purge{Now: never.Add(audit.ClaimGrace)}, audit.Purged{Originals: 43, Claims: 1700, Memos: 1700}},
+		{"all", audit.Purge{Now: never.Add(audit.ClaimGrace), EventsBefore: before}, audit.Purged{Events: 1650, Originals: 43, Claims: 1700, Memos: 1700}},
+	} {
+		t.Log(c.name)
+		store := s.fresh(t)
+		appendMany(t, store)
+		wantPurged(t, store, c.purge, c.want)
+		wantPurged(t, store, c.purge, audit.Purged{})
+		got := walk(t, store, audit.AllTenants(), audit.Filter{}, 500)
+		if int64(len(got)) != manyEntries-c.want.Events || got[0] != ID(manyEntries-1) {
+			t.Errorf("%d records are left, want %d", len(got), manyEntries-c.want.Events)
+		}
+	}
+}
+
+// A purge that is cut short says what it removed, and the next one goes on.
+func (s *suite) testPurgeCutShort(t *testing.T) {
+	store := s.fresh(t)
+	appendMany(t, store)
+	p := audit.Purge{Now: never.Add(audit.ClaimGrace), EventsBefore: never}
+	most := audit.Purged{Events: manyEntries, Originals: 43, Claims: manyEntries, Memos: manyEntries}
 	var sum audit.Purged
-	for n := range 200 {
+	for n := range 500 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(n)*time.Millisecond)
 		got, err := store.Purge(ctx, p)
 		cancel()
@@ -192,13 +224,13 @@ func (s *suite) testPurgeMany(t *testing.T) {
 			break
 		}
 	}
-	if most := (audit.Purged{Events: total - kept, Originals: 43, Claims: total, Memos: total}); sum.Events > most.Events ||
-		sum.Originals > most.Originals || sum.Claims > most.Claims || sum.Memos > most.Memos {
+	// A step whose end the caller did not wait for is in no count.
+	if sum.Events > most.Events || sum.Originals > most.Originals || sum.Claims > most.Claims || sum.Memos > most.Memos {
 		t.Errorf("purges removed %+v, more than the %+v that were over", sum, most)
 	}
 	wantPurged(t, store, p, audit.Purged{})
-	if got := walk(t, store, audit.AllTenants(), audit.Filter{}, 500); len(got) != kept {
-		t.Errorf("%d records are left, want %d", len(got), kept)
+	if got := walk(t, store, audit.AllTenants(), audit.Filter{}, 500); len(got) != 0 {
+		t.Errorf("%d records are left", len(got))
 	}
 }
 
@@ -265,6 +297,11 @@ func (s *suite) testPurgeTail(t *testing.T) {
 		t.Errorf("Mark of what was purged = %v", err)
 	}
 	emptied := mustMark(t, store)
+	for name, mark := range map[string]string{"the start": start, "a purged record": ofTwo, "the end": end, "the emptied store": emptied} {
+		if got, _ := tail(t, store, audit.AllTenants(), audit.Filter{}, mark, 2); len(got) != 0 {
+			t.Errorf("after %s, with nothing left: %v", name, got)
+		}
+	}
 	mustAppend(t, store, Record(2), Record(5), Record(4))
 	for name, mark := range map[string]string{"the start": start, "a purged record": ofTwo, "the end": end, "the emptied store": emptied} {
 		if got, _ := tail(t, store, audit.AllTenants(), audit.Filter{}, mark, 2); !slices.Equal(got, ids(2, 5, 4)) {

@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,28 +18,62 @@ import (
 func BenchmarkAppend(b *testing.B) {
 	for _, callers := range []int{1, 16, 64} {
 		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
-			s := mustOpen(b, newPath(b), Options{})
-			var next atomic.Int64
-			b.ReportAllocs()
-			b.ResetTimer()
-			var wg sync.WaitGroup
-			for range callers {
-				wg.Go(func() {
-					for n := next.Add(1); n <= int64(b.N); n = next.Add(1) {
-						if err := appendRecord(context.Background(), s, audittest.Full(int(n))); err != nil {
-							b.Error(err)
-							return
-						}
-					}
-				})
-			}
-			wg.Wait()
-			b.StopTimer()
-			if err := s.Close(context.Background()); err != nil {
-				b.Error(err)
+			benchAppend(b, callers, func(n int) audit.Entry { return audit.Entry{Record: audittest.Full(n)} })
+		})
+	}
+}
+
+// BenchmarkAppendUses measures the same of entries by what they leave: a judgement of
+// Validate, that of a call with a memo and two claims, and one with an original.
+func BenchmarkAppendUses(b *testing.B) {
+	validate := func(n int) audit.Entry {
+		r := audittest.Full(n)
+		r.RPC, r.ArgumentsDigest = "validate", string(audit.KeyOf("arguments", fmt.Sprint(n)))
+		return audit.Entry{Record: r}
+	}
+	for name, entryOf := range map[string]func(n int) audit.Entry{
+		"validate": validate,
+		"claims": func(n int) audit.Entry {
+			return requested(claiming(n, fmt.Sprint("9 ", n/4), fmt.Sprint("1 ", n)), fmt.Sprint(n), strings.Repeat("m", 1024))
+		},
+		"original": func(n int) audit.Entry {
+			e := validate(n)
+			e.Original = &audit.Original{Sealed: make([]byte, 64<<10), KeepUntil: farAway}
+			return e
+		},
+	} {
+		b.Run(name, func(b *testing.B) { benchAppend(b, 16, entryOf) })
+	}
+}
+
+// benchAppend appends b.N entries and reports the bytes of the file for each.
+func benchAppend(b *testing.B, callers int, entryOf func(n int) audit.Entry) {
+	b.Helper()
+	s := mustOpen(b, newPath(b), Options{})
+	var next atomic.Int64
+	b.ReportAllocs()
+	b.ResetTimer()
+	var wg sync.WaitGroup
+	for range callers {
+		wg.Go(func() {
+			for n := next.Add(1); n <= int64(b.N); n = next.Add(1) {
+				if _, err := s.Append(context.Background(), entryOf(int(n))); err != nil {
+					b.Error(err)
+					return
+				}
 			}
 		})
 	}
+	wg.Wait()
+	b.StopTimer()
+	if err := s.Close(context.Background()); err != nil {
+		b.Error(err)
+	}
+	info, err := os.Stat(s.path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(info.Size())/float64(b.N), "disk-B/op")
 }
 
 // BenchmarkList measures a page of 50 out of 20,000 records, by the least selective and

@@ -8,6 +8,17 @@
 // flush is shared (group commit). After kill -9 the log is replayed, and a torn end of
 // it is dropped by its checksums; nothing that was confirmed is in a torn end.
 //
+// # How uses are counted
+//
+// The writer decides the entries of a batch one after another, by reads within its
+// transaction, and writes an entry with its uses and its original or nothing of it. The
+// file has one writer at a time, also where several services have it open, so that what
+// was read holds until it is written.
+//
+// A purge goes through the same writer, in steps between two batches. What it removes is
+// no longer found; its bytes stay in the file until other records fill the room, and the
+// file does not shrink (VACUUM, while no service runs, does both).
+//
 // # What it defends against
 //
 //   - A full, read-only or broken disk: the whole batch fails with

@@ -31,13 +31,16 @@ func newPath(t testing.TB) string { return filepath.Join(t.TempDir(), "audit.db"
 
 // A17 A21 B11 D4: the contract of every store.
 func TestStore(t *testing.T) {
+	// SQLite polls for the lock of another service, so that on a loaded machine one of two
+	// that write without a pause may wait long.
+	patient := Options{BusyTimeout: time.Minute}
 	audittest.TestStore(t,
-		func(t *testing.T) audit.Store { return mustOpen(t, newPath(t), Options{}) },
+		func(t *testing.T) audit.Store { return mustOpen(t, newPath(t), patient) },
 		audittest.WithReopen(func(t *testing.T, closed audit.Store) audit.Store {
 			return mustOpen(t, closed.(*Store).path, Options{})
 		}),
 		audittest.WithSecond(func(t *testing.T, first audit.Store) audit.Store {
-			return mustOpen(t, first.(*Store).path, Options{})
+			return mustOpen(t, first.(*Store).path, patient)
 		}),
 		audittest.WithBlocked(func(t *testing.T) (audit.Store, int, func()) {
 			const queue = 8
