@@ -67,10 +67,14 @@ func TestOpenRefuses(t *testing.T) {
 		migrate      string // what Migrate says; "" where it helps
 	}{
 		{"no tables", ``, false, "does not have the service's tables; run: hallmark migrate", ""},
-		{"older", `DELETE FROM hallmark_migrations; INSERT INTO hallmark_migrations (version_id, is_applied) VALUES (0, true)`, true,
-			"run: hallmark migrate", "SQLSTATE 42P07"},
-		{"newer", `INSERT INTO hallmark_migrations (version_id, is_applied) VALUES (99, true)`, true,
-			"its schema has version 99 and this build knows 1; run the newer version", "its schema has version 99"},
+		{
+			"older", `DELETE FROM hallmark_migrations; INSERT INTO hallmark_migrations (version_id, is_applied) VALUES (0, true)`, true,
+			"run: hallmark migrate", "SQLSTATE 42P07",
+		},
+		{
+			"newer", `INSERT INTO hallmark_migrations (version_id, is_applied) VALUES (99, true)`, true,
+			"its schema has version 99 and this build knows 1; run the newer version", "its schema has version 99",
+		},
 		{"table gone", `DROP TABLE probe`, true, "a table is missing; run: hallmark migrate", ""},
 		{"of another server", `INSERT INTO events OVERRIDING SYSTEM VALUE SELECT gen_random_uuid(), 1, '4611686018427387904'::xid8, 1,
 			'', '', '', '', '', '', '', '', '', '', '{}'`, true, "restored from another server", ""},
