@@ -10,9 +10,7 @@ import (
 	promotel "go.opentelemetry.io/contrib/bridges/prometheus"
 	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetricgrpc"
 	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	metricnoop "go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/propagation"
@@ -46,7 +44,10 @@ func newTelemetry(ctx context.Context, env func(string) string, gatherer prometh
 		return t, fmt.Errorf("telemetry: OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
 	if asked(env, "TRACES") {
-		exporter, err := spanExporter(ctx, env)
+		if err := checkProtocol(env, "TRACES"); err != nil {
+			return t, fmt.Errorf("telemetry: traces: %w", err)
+		}
+		exporter, err := otlptracehttp.New(ctx)
 		if err != nil {
 			return t, fmt.Errorf("telemetry: traces: %w", err)
 		}
@@ -60,7 +61,10 @@ func newTelemetry(ctx context.Context, env func(string) string, gatherer prometh
 		)
 	}
 	if asked(env, "METRICS") {
-		exporter, err := metricExporter(ctx, env)
+		if err := checkProtocol(env, "METRICS"); err != nil {
+			return t, errors.Join(fmt.Errorf("telemetry: metrics: %w", err), t.stop(ctx))
+		}
+		exporter, err := otlpmetrichttp.New(ctx) // it reads OTEL_EXPORTER_OTLP_* itself
 		if err != nil {
 			return t, errors.Join(fmt.Errorf("telemetry: metrics: %w", err), t.stop(ctx))
 		}
@@ -71,42 +75,21 @@ func newTelemetry(ctx context.Context, env func(string) string, gatherer prometh
 	return t, nil
 }
 
-// The exporters read OTEL_EXPORTER_OTLP_* themselves, but for the protocol.
-
-func spanExporter(ctx context.Context, env func(string) string) (trace.SpanExporter, error) {
-	switch protocol(env, "TRACES") {
-	case protocolGRPC:
-		return otlptracegrpc.New(ctx)
-	case protocolHTTP:
-		return otlptracehttp.New(ctx)
+// checkProtocol refuses what is not OTLP over HTTP, the specification's default. The
+// exporter over gRPC would register a compressor in this process, and with it the service
+// would read compressed requests.
+func checkProtocol(env func(string) string, signal string) error {
+	exporter := env("OTEL_" + signal + "_EXPORTER")
+	protocol := cmp.Or(env("OTEL_EXPORTER_OTLP_"+signal+"_PROTOCOL"), env("OTEL_EXPORTER_OTLP_PROTOCOL"), protocolHTTP)
+	if exporter != "" && exporter != "otlp" || protocol != protocolHTTP {
+		return errProtocol
 	}
-	return nil, errProtocol
+	return nil
 }
 
-func metricExporter(ctx context.Context, env func(string) string) (metric.Exporter, error) {
-	switch protocol(env, "METRICS") {
-	case protocolGRPC:
-		return otlpmetricgrpc.New(ctx)
-	case protocolHTTP:
-		return otlpmetrichttp.New(ctx)
-	}
-	return nil, errProtocol
-}
+const protocolHTTP = "http/protobuf"
 
-const (
-	protocolGRPC = "grpc"
-	protocolHTTP = "http/protobuf"
-)
-
-var errProtocol = errors.New("OTEL_EXPORTER_OTLP_PROTOCOL is grpc or http/protobuf, and the exporter otlp or none")
-
-// protocol is the one of a signal; "" where another exporter than OTLP is asked for.
-func protocol(env func(string) string, signal string) string {
-	if exporter := env("OTEL_" + signal + "_EXPORTER"); exporter != "" && exporter != "otlp" {
-		return ""
-	}
-	return cmp.Or(env("OTEL_EXPORTER_OTLP_"+signal+"_PROTOCOL"), env("OTEL_EXPORTER_OTLP_PROTOCOL"), protocolHTTP)
-}
+var errProtocol = errors.New("the exporter is otlp or none, and OTEL_EXPORTER_OTLP_PROTOCOL http/protobuf")
 
 // asked reports whether the environment asks for a signal, TRACES or METRICS. By
 // OpenTelemetry's rules an exporter would be on without any variable, towards a collector
