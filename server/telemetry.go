@@ -75,9 +75,7 @@ func newTelemetry(ctx context.Context, env func(string) string, gatherer prometh
 	return t, nil
 }
 
-// checkProtocol refuses what is not OTLP over HTTP, the specification's default. The
-// exporter over gRPC would register a compressor in this process, and with it the service
-// would read compressed requests.
+// checkProtocol refuses what is not OTLP over HTTP, the specification's default.
 func checkProtocol(env func(string) string, signal string) error {
 	exporter := env("OTEL_" + signal + "_EXPORTER")
 	protocol := cmp.Or(env("OTEL_EXPORTER_OTLP_"+signal+"_PROTOCOL"), env("OTEL_EXPORTER_OTLP_PROTOCOL"), protocolHTTP)

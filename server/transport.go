@@ -56,6 +56,7 @@ func newTransport(c chain, of services, cfg Config, creds credentials.TransportC
 	options := []grpc.ServerOption{
 		grpc.Creds(creds),
 		grpc.InTapHandle(cuttable),
+		grpc.StatsHandler(wireStats{}),
 		grpc.ForceServerCodecV2(newWireCodec()),
 		grpc.MaxRecvMsgSize(MaxReceiveBytes),
 		grpc.MaxSendMsgSize(MaxSendBytes),
