@@ -18,6 +18,11 @@ FUZZ ?= .
 # Which benchmarks run, and how often.
 BENCH ?= .
 BENCHCOUNT ?= 1
+PKG ?= ./...
+# Over how many rounds `make bench` takes its medians, and which workloads it runs.
+ROUNDS ?= 5
+ONLY ?= .
+RATIOS := ./validators/schema ./gate ./policy ./audit/sqlite
 # A commit whose recorded promise `make breaking` keeps too, such as origin/main.
 BREAKING_AGAINST ?=
 # Where the public test suites lie; tests look here first.
@@ -89,8 +94,17 @@ fuzz: ## every fuzz target for FUZZTIME (60s) each; FUZZ=regexp selects
 	@GO="$(GO)" FUZZTIME="$(FUZZTIME)" FUZZ="$(FUZZ)" tools/fuzz.sh
 
 .PHONY: bench
-bench: ## every benchmark; BENCH=regexp selects, BENCHCOUNT repeats
-	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(BENCHCOUNT) ./...
+bench: build ## what a call costs beside a bare echo and the library: name value goal (minutes)
+	@mkdir -p .tmp/bench
+	$(GO) build -o .tmp/bench/ ./bench/...
+	.tmp/bench/ratios -hallmark bin/hallmark -echo .tmp/bench/echo -load .tmp/bench/load -rounds $(ROUNDS) -only '$(ONLY)'
+	for package in $(RATIOS); do
+		$(GO) test -run '^$$' -bench '^Benchmark(Ratio|Growth|Compile)$$' -benchtime 1x $$package | awk -f bench/lines.awk
+	done
+
+.PHONY: bench-go
+bench-go: ## every Go benchmark; BENCH=regexp and PKG=package select, BENCHCOUNT repeats
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(BENCHCOUNT) $(PKG)
 
 # ---- judgement of sources ---------------------------------------------------
 
