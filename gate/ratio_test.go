@@ -168,9 +168,10 @@ const (
 	anySchema = `{"type":"object","required":["a"],"properties":{"a":{}}}`
 )
 
-func rows(bytes int) string {
+// rows are a list of plain rows, each of about 85 bytes and more.
+func rows(bytes, more int) string {
 	return `{"a":[` + joined(bytes, func(i int) string {
-		return fmt.Sprintf(`{"id":%d,"name":"A name of some length, and then some more%s","price":19.99,"active":true}`, i, strings.Repeat(", and more", 13))
+		return fmt.Sprintf(`{"id":%d,"name":"A name of some length, and then some more%s","price":19.99,"active":true}`, i, strings.Repeat(", and more", more))
 	}) + `]}`
 }
 
@@ -180,7 +181,7 @@ func fullLimits(c *contract.Contract) { c.Result.Limits = strictjson.Ceilings() 
 // benchHostile compares each with a benign list of the same size, byte for byte: what a
 // caller pays for is bytes.
 func benchHostile(b *testing.B) {
-	benign := rows(1_000_000)
+	benign := rows(1_000_000, 0)
 	good := judging(b, oneTool(b, rowsSchema, fullLimits), Call{Request: Request{Tool: "t", RequestID: "req.A1b2C3d4"}, Raw: []byte(benign)}, true)
 	closed, open := oneTool(b, rowsSchema, fullLimits), oneTool(b, anySchema, fullLimits)
 	worst := 0.0
@@ -226,7 +227,7 @@ func BenchmarkGrowth(b *testing.B) {
 		call := Call{Request: Request{Tool: "t", RequestID: "req.A1b2C3d4"}, Raw: []byte(text)}
 		return func() { _, _ = Judge(context.Background(), set, call, Judgement{Caller: local, Now: noon}) }
 	}
-	grow("bytes", []int{1 << 10, 16 << 10, 256 << 10, 1 << 20, 4 << 20}, func(n int) func() { return judge(set, rows(n)) })
+	grow("bytes", []int{1000, 16_000, 256_000, 1_000_000, 4_000_000}, func(n int) func() { return judge(set, rows(n, 13)) })
 	open := oneTool(b, anySchema, fullLimits)
 	grow("members", []int{10, 100, 1000, 10_000, 40_000}, func(n int) func() {
 		var parts []string
