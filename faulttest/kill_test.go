@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -102,7 +103,7 @@ func killUnderLoad(t *testing.T, p *process, l *load, calls int) {
 	<-ended
 }
 
-// mostRepeats bounds the permits that are asked for again.
+// mostRepeats bounds the requests of each kind that are repeated.
 const mostRepeats = 40
 
 // again repeats requests after a restart: those that were answered get the same answer,
@@ -111,32 +112,40 @@ func (l *load) again(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // a guard against a hang
 	defer cancel()
-	permits := append([]allowed(nil), l.permits...)
+	var wg sync.WaitGroup // side by side: each answer waits for the disk
+	defer wg.Wait()
+	permits := slices.Clone(l.permits)
 	rand.Shuffle(len(permits), func(i, j int) { permits[i], permits[j] = permits[j], permits[i] })
 	for i, a := range permits[:min(len(permits), mostRepeats)] {
 		if time.Until(a.until) < 10*time.Second {
 			continue // it is over before the answer is sure
 		}
-		if b, err := l.authorize(ctx, a.proposal); err != nil || b.permit != a.permit {
-			t.Errorf("the permit of %s is not found again: %v, %q", a.request, err, b.permit)
-		}
-		if i%4 == 0 {
+		wg.Go(func() {
+			if b, err := l.authorize(ctx, a.proposal); err != nil || b.permit != a.permit {
+				t.Errorf("the permit of %s is not found again: %v, %q", a.request, err, b.permit)
+			}
+			if i%4 != 0 {
+				return
+			}
 			other := proposal{request: a.request + ".other", grant: a.grant}
 			if b, err := l.authorize(ctx, other); err != nil || b.permit != "" {
 				t.Errorf("the grant of %s is good for another request: %v", a.request, err)
 			}
-		}
+		})
 	}
-	for _, p := range l.open {
-		if _, err := l.authorize(ctx, p); err != nil {
-			t.Errorf("%s, which was not answered, is not answered again: %v", p.request, err)
-		}
+	for _, p := range l.open[:min(len(l.open), mostRepeats)] {
+		wg.Go(func() {
+			if _, err := l.authorize(ctx, p); err != nil {
+				t.Errorf("%s, which was not answered, is not answered again: %v", p.request, err)
+			}
+		})
 	}
-	l.open = nil
-	redeemed := append([]string(nil), l.redeemed...)
+	redeemed := slices.Clone(l.redeemed)
 	for _, permit := range redeemed[:min(len(redeemed), mostRepeats/2)] {
-		if again, err := l.redeem(ctx, permit); err != nil || again {
-			t.Errorf("a permit that was redeemed is redeemed again: %t, %v", again, err)
-		}
+		wg.Go(func() {
+			if again, err := l.redeem(ctx, permit); err != nil || again {
+				t.Errorf("a permit that was redeemed is redeemed again: %t, %v", again, err)
+			}
+		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // place is a store that the service is started with, and outlives it.
@@ -26,7 +27,7 @@ type place struct {
 func (s place) flags(more ...string) []string {
 	flags := append([]string{"--data", s.data}, more...)
 	if s.dsn != "" {
-		flags = append(flags, "--audit-store", "postgres")
+		flags = append(flags, "--audit-store", "postgres", "--keys", filepath.Join(s.data, "keys"))
 	}
 	return flags
 }
@@ -41,9 +42,20 @@ func (s place) env() []string {
 // onStores runs a test on both stores.
 func onStores(t *testing.T, test func(*testing.T, place)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, place{data: filepath.Join(t.TempDir(), "data")}) })
-	t.Run("postgres", func(t *testing.T) {
-		test(t, place{data: filepath.Join(t.TempDir(), "data"), dsn: schema(t, database(t))})
-	})
+	t.Run("postgres", func(t *testing.T) { test(t, inPostgres(t, database(t))) })
+}
+
+// inPostgres is a store in a schema of its own, with the keys that replicas would share.
+func inPostgres(t *testing.T, dsn string) place {
+	t.Helper()
+	s := place{data: filepath.Join(t.TempDir(), "data"), dsn: schema(t, dsn)}
+	//nolint:gosec // our own binary
+	if out, err := exec.Command(mustBinary(t), "keys", "init", "--data", s.data).CombinedOutput(); err != nil {
+		t.Fatalf("keys init: %v: %s", err, out)
+	}
+	// The command's keys sign from the next whole second on.
+	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
+	return s
 }
 
 // serverVariable names a PostgreSQL database in which tests may make schemas.
