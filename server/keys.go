@@ -36,9 +36,7 @@ type keyring struct {
 func newKeyring(cfg Config, log *slog.Logger, clock func() time.Time) (*keyring, error) {
 	k := &keyring{cfg: cfg, log: log, clock: clock}
 	if cfg.Keys == "" {
-		// Tokens count their times in whole seconds: a key that is in use from the middle of
-		// one could sign nothing until the next.
-		made, err := k.dir().Init(clock().Truncate(time.Second))
+		made, err := k.dir().Init(clock())
 		if err != nil {
 			return nil, fmt.Errorf("keys: %w", err)
 		}
