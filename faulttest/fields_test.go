@@ -60,9 +60,9 @@ var fields = map[string]field{
 		seen: []string{inRecord}, why: "a name that no contract has is recorded escaped and cut",
 	},
 	"AuthorizeRequest.call.request_id": {seen: []string{inRecord, inAgent}, why: "the caller's id: recorded as it is and echoed"},
-	"AuthorizeRequest.call.session_id": {seen: []string{inRecord}, why: "the caller's id: recorded as it is"},
+	"AuthorizeRequest.call.session_id": {seen: []string{inRecord, inReply}, why: "the caller's id: recorded as it is, and in a challenge"},
 	"AuthorizeRequest.call.call_id":    {},
-	"AuthorizeRequest.call.principal":  {seen: []string{inRecord}, why: "the user of the call: recorded as it is, and in its permit"},
+	"AuthorizeRequest.call.principal":  {seen: []string{inRecord, inReply}, why: "the user of the call: recorded as it is, and in a challenge"},
 	"AuthorizeRequest.raw":             {forms: append(jsonForms, argumentForms...)},
 	"AuthorizeRequest.raw_text":        {forms: append(jsonForms, argumentForms...)},
 	"AuthorizeRequest.grants.id": {
@@ -97,10 +97,14 @@ var argumentForms = []form{
 		name: "to be approved", value: func(m string) string { return `{"environment":"production","revision":"` + m + `"}` },
 		seen: []string{inReply}, // the challenge: what the approver must be shown
 	},
-	{name: "unknown name", value: func(m string) string {
-		return `{"environment":"staging","revision":"a83f19c","` + m + `":1}`
-	}},
-	{name: "repeated name", value: func(m string) string { return `{"` + m + `":1,"` + m + `":2}` }},
+	{
+		name: "unknown name", value: func(m string) string { return `{"environment":"staging","revision":"a83f19c","` + m + `":1}` },
+		seen: []string{inRecord}, // operators see which name no schema knows, escaped and cut; a reply's reasons have none
+	},
+	{
+		name: "repeated name", value: func(m string) string { return `{"` + m + `":1,"` + m + `":2}` },
+		seen: []string{inRecord},
+	},
 }
 
 // sourceForms hide a marker in what must never be kept of a source.
@@ -113,7 +117,10 @@ var sourceForms = []form{
 	{name: "argument", value: func(m string) string { return "deployctl --token " + m }},
 	{name: "assignment", value: func(m string) string { return "TOKEN=" + m + " deployctl status" }},
 	{name: "opaque", value: func(m string) string { return "mailto:ana@example.test?subject=" + m }},
-	{name: "escaped", value: func(m string) string { return "https://ci.example.test/runs%3Ftoken=" + m + "?x" }},
+	{
+		name: "escaped", value: func(m string) string { return "https://ci.example.test/runs%3Ftoken=" + m + "?x" },
+		seen: []string{inRecord, inAgent}, // an escaped question mark is part of the path (RFC 3986, 3.3)
+	},
 }
 
 // tokenForms hide a marker in what looks like a token.

@@ -40,9 +40,11 @@ func (s *secrets) openOriginals(t *testing.T, r record, store place) {
 		if err != nil || header.DecisionID != p.id || !bytes.Contains(original, []byte(p.marker)) {
 			t.Errorf("%s: the operator opens %d bytes of %q: %v", p.where, len(original), header.DecisionID, err)
 		}
-		for name, ids := range own {
-			if _, _, err := seal.Open(ids, reply.GetSealed()); err == nil {
-				t.Errorf("%s: %s opens the original", p.where, name)
+		if opened == 0 { // all are sealed to the same
+			for name, ids := range own {
+				if _, _, err := seal.Open(ids, reply.GetSealed()); err == nil {
+					t.Errorf("%s: %s opens the original", p.where, name)
+				}
 			}
 		}
 		s.add(inReply, reply.GetSealed()) // what is sealed shows nothing

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -196,26 +197,59 @@ func (s *secrets) bases(t *testing.T) []proto.Message {
 	}
 }
 
+// planting is a marker and the request that holds it.
+type planting struct {
+	planted
+	request proto.Message
+}
+
+// make makes the calls, side by side: each waits for the disk.
+func (s *secrets) make(t *testing.T, all []planting) {
+	t.Helper()
+	next := make(chan *planting)
+	var wg sync.WaitGroup
+	for range callers {
+		wg.Go(func() {
+			for p := range next {
+				p.id, _ = s.call(t, p.request, nil)
+			}
+		})
+	}
+	for i := range all {
+		next <- &all[i]
+	}
+	close(next)
+	wg.Wait()
+	for _, p := range all {
+		s.planted = append(s.planted, p.planted)
+	}
+}
+
 // plantFields plants a marker into every field of every request, in every form.
 func (s *secrets) plantFields(t *testing.T) {
 	t.Helper()
+	var all []planting
 	for n, base := range s.bases(t) {
 		d := base.ProtoReflect().Descriptor()
 		for _, to := range paths(t, d, nil) {
 			name := fmt.Sprintf("%s.%s", d.Name(), to)
 			row := fields[name]
 			for i, f := range append(slices.Clone(everywhere), row.forms...) {
-				p := planted{marker: newMarker(), where: fmt.Sprintf("%s, %s, base %d", name, f.name, n), rule: name + ", " + f.name, seen: f.seen}
+				p := planting{request: proto.Clone(base), planted: planted{
+					marker: newMarker(), where: fmt.Sprintf("%s, %s, base %d", name, f.name, n), rule: name + ", " + f.name, seen: f.seen,
+				}}
 				if i < len(everywhere) {
 					p.rule, p.seen = name, row.seen
 				}
-				request := proto.Clone(base)
-				plant(request.ProtoReflect(), to, f.value(p.marker))
-				p.id, _ = s.call(t, request, nil)
-				s.planted = append(s.planted, p)
+				if r, ok := p.request.(*hallmarkv1.AuthorizeRequest); ok {
+					r.Call.RequestId = fmt.Sprintf("req.secrets.%d", len(all)) // no repeat of another
+				}
+				plant(p.request.ProtoReflect(), to, f.value(p.marker))
+				all = append(all, p)
 			}
 		}
 	}
+	s.make(t, all)
 }
 
 // payloadRequest is the id of the requests of all replies.
@@ -224,16 +258,20 @@ const payloadRequest = "req.payload1"
 // plantReplies lets tools return markers.
 func (s *secrets) plantReplies(t *testing.T) {
 	t.Helper()
+	var all []planting
 	for _, r := range append(jsonReplies(), textReplies()...) {
-		p := planted{marker: newMarker(), where: r.tool + ", " + r.name, rule: r.tool + ", " + r.name, seen: r.seen, kept: r.kept}
-		p.id, _ = s.call(t, &hallmarkv1.ValidateRequest{
+		p := planting{planted: planted{marker: newMarker(), where: r.tool + ", " + r.name, rule: r.tool + ", " + r.name, seen: r.seen, kept: r.kept}}
+		p.request = &hallmarkv1.ValidateRequest{
 			Request: &hallmarkv1.OutstandingRequest{Tool: r.tool, RequestId: payloadRequest, SessionId: "secrets", ArgumentsJson: r.args},
 			Payload: &hallmarkv1.ValidateRequest_Raw{Raw: []byte(r.raw(p.marker))}, Upstream: r.up,
-		}, nil)
+		}
+		all = append(all, p)
+	}
+	s.make(t, all)
+	for _, p := range all {
 		if p.id == "" {
 			t.Errorf("%s: the call was refused as such", p.where)
 		}
-		s.planted = append(s.planted, p)
 	}
 }
 
