@@ -216,7 +216,7 @@ func recorded(t *testing.T, p *process, since time.Time) record {
 			break
 		}
 	}
-	if text := readFile(t, p.log); strings.Contains(string(text), "cannot be read") {
+	if text := readFile(t, p.log); strings.Contains(string(text), "audit records cannot be read") {
 		t.Errorf("torn records:\n%s", tail(p.log))
 	}
 	return r

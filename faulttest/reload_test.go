@@ -2,11 +2,9 @@ package faulttest
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -31,7 +29,7 @@ type published struct {
 // deployed is a reply that one set accepts and the other refuses.
 const deployed = `{"environment":"staging","revision":"a83f19c","state":"healthy"}`
 
-// sets makes the two sets below a directory, and asks the command for their digests.
+// sets makes the two sets; their digests are for the service to say.
 func sets(t *testing.T) []published {
 	t.Helper()
 	accepting := shipped(t, "deploy_status")
@@ -46,22 +44,19 @@ func sets(t *testing.T) []published {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := []published{{dir: accepting}, {dir: refusing, code: hallmarkv1.FailureCode_FAILURE_CODE_INVALID_RESPONSE}}
-	for i := range out {
-		//nolint:gosec // our own binary
-		text, err := exec.Command(mustBinary(t), "contracts", "--contracts", out[i].dir, "--output", "json").Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var list struct {
-			Digest string `json:"contractsDigest"`
-		}
-		if err := json.Unmarshal(text, &list); err != nil || list.Digest == "" {
-			t.Fatalf("no digest in %s: %v", text, err)
-		}
-		out[i].digest = list.Digest
+	return []published{{dir: accepting}, {dir: refusing, code: hallmarkv1.FailureCode_FAILURE_CODE_INVALID_RESPONSE}}
+}
+
+// digest is that of the set that serves.
+func (p *process) digest(t *testing.T) string {
+	t.Helper()
+	ctx, cancel := guard()
+	defer cancel()
+	list, err := p.set.ListContracts(ctx, &hallmarkv1.ListContractsRequest{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	return out
+	return list.GetContractsDigest()
 }
 
 // point makes a link lead to a directory, at once.
@@ -111,6 +106,12 @@ func reloadDuring(t *testing.T, s place, d time.Duration, fault func()) {
 		t.Fatal(err)
 	}
 	p := start(t, s, "--contracts", link, "--reload-every", "20ms")
+	all[0].digest = p.digest(t)
+	if err := point(link, all[1].dir); err != nil {
+		t.Fatal(err)
+	}
+	within(t, time.Minute, "serving the other set", func() bool { return p.digest(t) != all[0].digest })
+	all[1].digest = p.digest(t)
 	since := time.Now().Add(-time.Second)
 	ctx, stop := context.WithTimeout(context.Background(), d)
 	defer stop()
@@ -128,7 +129,7 @@ func reloadDuring(t *testing.T, s place, d time.Duration, fault func()) {
 		})
 	}
 	wg.Go(func() {
-		for i := 1; ctx.Err() == nil; i++ {
+		for i := 0; ctx.Err() == nil; i++ {
 			if err := point(link, all[i%len(all)].dir); err != nil {
 				t.Error(err)
 			}
