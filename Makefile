@@ -88,6 +88,10 @@ contracts: ## lint the shipped contracts and run their cases
 fuzz: ## every fuzz target for FUZZTIME (60s) each; FUZZ=regexp selects
 	@GO="$(GO)" FUZZTIME="$(FUZZTIME)" FUZZ="$(FUZZ)" tools/fuzz.sh
 
+.PHONY: faults
+faults: ## the real binary killed, its disk full, its database gone; up to 8 minutes
+	HALLMARK_FAULTS=full $(GO) test -json -count=1 -timeout 15m ./faulttest | $(REPORT)
+
 .PHONY: bench
 bench: ## every benchmark; BENCH=regexp selects, BENCHCOUNT repeats
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(BENCHCOUNT) ./...

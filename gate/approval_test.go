@@ -60,6 +60,11 @@ func TestApproval(t *testing.T) {
 	if again := h.authorize(orchestrator, p); again.Challenge != asked.Challenge {
 		t.Error("a fresh result of the same kind changes the challenge")
 	}
+	// It is made again from the call that is repeated; later, it is still the same.
+	h.pass(90 * time.Second)
+	if again := h.authorize(orchestrator, p); again.Challenge != asked.Challenge {
+		t.Error("a later repeat gets another challenge")
+	}
 
 	yes := h.approve(h.boss, asked.Challenge, nil)
 	self := Caller{Tenant: "acme", Name: "boss", MayGrant: true}
