@@ -97,7 +97,7 @@ func (s *sheet) section(name string) { s.print(s.paint.paint(bold, name)) }
 // member prints a value that may be of outside; "" prints nothing.
 func (s *sheet) member(name, value string) {
 	if value != "" {
-		s.print("  " + s.paint.paint(dim, fmt.Sprintf("%-10s", name)) + "  " + cell(value))
+		s.print("  " + s.paint.paint(dim, fmt.Sprintf("%-10s", cell(name))) + "  " + cell(value))
 	}
 }
 
