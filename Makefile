@@ -88,6 +88,10 @@ contracts: ## lint the shipped contracts and run their cases
 fuzz: ## every fuzz target for FUZZTIME (60s) each; FUZZ=regexp selects
 	@GO="$(GO)" FUZZTIME="$(FUZZTIME)" FUZZ="$(FUZZ)" tools/fuzz.sh
 
+.PHONY: deploy-check
+deploy-check: $(BIN)/grpcurl ## deploy/ as far as this machine can; says what it left out
+	@GO="$(GO)" tools/deploy-check.sh
+
 .PHONY: bench
 bench: ## every benchmark; BENCH=regexp selects, BENCHCOUNT repeats
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(BENCHCOUNT) ./...
