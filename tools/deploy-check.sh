@@ -125,21 +125,22 @@ grpcurl() { [ -x .tmp/bin/grpcurl ] || make -s .tmp/bin/grpcurl >/dev/null; }
 
 readonly reply='{"request": {"tool": "deploy_status", "request_id": "req.D1e2P3l4", "arguments_json": "{\"environment\":\"staging\"}"}, "raw_text": "{\"environment\":\"staging\",\"revision\":\"a83f19c\",\"state\":\"healthy\"}"}'
 
-# through WHAT ADDR: what every proxy must do.
+# through WHAT ADDR PROBE: what every proxy must do. PROBE is whose certificate may ask for
+# health.
 through() {
-	local what=$1 addr=$2
+	local what=$1 addr=$2 probe=$3
 	expect "$what: a client is who its certificate says" as assistant "$addr" hallmark.v1.GateService/Validate "$reply"
 	expect "$what: a client with a DNS name too" as mail-adapter "$addr" hallmark.v1.GateService/Validate \
 		'{"request": {"tool": "no_such_tool", "request_id": "req.D1e2P3l4"}, "raw_text": ""}'
-	refuse "$what: its roles count, not the proxy's" 'Code: PermissionDenied' as assistant "$addr" hallmark.v1.AuditService/ListEvents
-	refuse "$what: a forged identity is removed" 'Code: PermissionDenied' as assistant "$addr" hallmark.v1.AuditService/ListEvents '{}' \
+	refuse "$what: its roles count, not the proxy's" PermissionDenied as assistant "$addr" hallmark.v1.AuditService/ListEvents
+	refuse "$what: a forged identity is removed" PermissionDenied as assistant "$addr" hallmark.v1.AuditService/ListEvents '{}' \
 		-H 'hallmark-forwarded-identity: spiffe://example.test/people/operator'
-	refuse "$what: a stranger with a forged identity is nobody" 'Code: PermissionDenied' as stranger "$addr" hallmark.v1.GateService/Validate "$reply" \
+	refuse "$what: a stranger with a forged identity is nobody" PermissionDenied as stranger "$addr" hallmark.v1.GateService/Validate "$reply" \
 		-H 'hallmark-forwarded-identity: spiffe://example.test/agents/assistant'
-	refuse "$what: the proxy's own certificate is nobody" 'Code: PermissionDenied' as proxy "$addr" hallmark.v1.GateService/Validate "$reply"
+	refuse "$what: the proxy's own certificate is nobody" PermissionDenied as proxy "$addr" hallmark.v1.GateService/Validate "$reply"
 	refuse "$what: no certificate, no connection" 'rror' .tmp/bin/grpcurl -max-time 5 -cacert "$work/tls/ca.pem" -authority hallmark.example.test -d '{}' "$addr" grpc.health.v1.Health/Check
-	expect "$what: health with a certificate that nobody knows" "$work/hallmark" healthcheck --addr "$addr" --ca "$work/tls/ca.pem" \
-		--server-name hallmark.example.test --cert "$work/tls/probe.pem" --key "$work/tls/probe.key"
+	expect "$what: health, for $probe" "$work/hallmark" healthcheck --addr "$addr" --ca "$work/tls/ca.pem" \
+		--server-name hallmark.example.test --cert "$work/tls/$probe.pem" --key "$work/tls/$probe.key"
 }
 
 # ---- parts -------------------------------------------------------------------
@@ -229,12 +230,12 @@ nginx_part() {
 	"$nginx" -e "$work/nginx.error" -c "$work/nginx.conf" >/dev/null 2>&1 &
 	pids+=($!)
 	until_ok 15 test -s "$work/nginx.pid" || { bad "nginx: did not start"; return; }
-	through nginx "$addr"
+	through nginx "$addr" probe
 	for _ in 1 2 3 4 5 6; do as assistant "$addr" hallmark.v1.GateService/Validate "$reply" >/dev/null || true; done
 	expect "nginx: all three replicas were used" test "$(grep -o '"upstream":"[^"]*"' "$work/nginx.access" | sort -u | grep -c :)" -ge 3
 	[ -e $modules ] || return 0
 	expect "nginx stream: the client's own certificate arrives" as operator "$stream" hallmark.v1.AuditService/ListEvents '{"page_size": 1}'
-	refuse "nginx stream: a forwarded identity is refused" 'Code: PermissionDenied' as assistant "$stream" hallmark.v1.AuditService/ListEvents '{}' \
+	refuse "nginx stream: a forwarded identity is refused" PermissionDenied as assistant "$stream" hallmark.v1.AuditService/ListEvents '{}' \
 		-H 'hallmark-forwarded-identity: spiffe://example.test/people/operator'
 }
 
@@ -251,7 +252,8 @@ envoy() {
 	$venv/bin/envoy -c "$work/envoy.yaml" --concurrency 1 --disable-hot-restart --log-level error >"$work/envoy.access" 2>"$work/envoy.log" &
 	pids+=($!)
 	until_ok 30 as assistant "127.0.0.1:$p" hallmark.v1.ContractService/ListContracts || { bad "envoy: did not start"; tail -n 5 "$work/envoy.log" >&2; return; }
-	through envoy "127.0.0.1:$p"
+	# Envoy names whoever it is, and health is refused for a forwarded name that is unlisted.
+	through envoy "127.0.0.1:$p" assistant
 	for _ in 1 2 3 4 5 6; do as assistant "127.0.0.1:$p" hallmark.v1.GateService/Validate "$reply" >/dev/null || true; done
 	until_ok 15 eval "[ \"\$(grep -o '\"upstream\":\"[^\"]*\"' '$work/envoy.access' | sort -u | grep -c :)\" -ge 3 ]" || true
 	expect "envoy: all three replicas were used" test "$(grep -o '"upstream":"[^"]*"' "$work/envoy.access" | sort -u | grep -c :)" -ge 3
@@ -269,13 +271,13 @@ postgres() {
 	export OWNER_PASSWORD_FILE=$dir/owner_password SERVICE_PASSWORD_FILE=$dir/service_password
 	expect "postgres: roles.sql" psql -q -v ON_ERROR_STOP=1 -f deploy/postgres/roles.sql "$admin"
 	local owner="host=${host%:*} port=${host#*:} user=hallmark_owner dbname=hallmark sslmode=disable"
-	local service="host=$database/run port=${host#*:} user=hallmark dbname=hallmark sslmode=disable"
+	local service="host=$database/run port=${host#*:} user=hallmark_service dbname=hallmark sslmode=disable"
+	expect "postgres: keys init" "$work/hallmark" keys init --data "$work/pgkeys"
 	refuse "postgres: without tables the service does not start" 'run: hallmark migrate' env PGPASSFILE="$dir/service_pgpass" \
 		"$work/hallmark" serve --listen 127.0.0.1:0 --ops-listen 127.0.0.1:0 --contracts contracts --data "$work/pgdata" \
 		--audit-store postgres --audit-dsn "$service" --keys "$work/pgkeys/keys"
 	expect "postgres: migrate, by the owner with PGPASSFILE" env PGPASSFILE="$dir/owner_pgpass" HALLMARK_AUDIT_DSN="$owner" "$work/hallmark" migrate
 	expect "postgres: grants.sql" env PGPASSWORD="$(cat "$dir/owner_password")" psql -q -v ON_ERROR_STOP=1 -f deploy/postgres/grants.sql "$owner"
-	expect "postgres: keys init" "$work/hallmark" keys init --data "$work/pgkeys"
 	PGPASSFILE=$dir/service_pgpass serve pgservice --audit-store postgres --audit-dsn "$service" --keys "$work/pgkeys/keys" || return 0
 	expect "postgres: a judgement is recorded, over the socket" .tmp/bin/grpcurl -plaintext -d "$reply" "$grpc" hallmark.v1.GateService/Validate
 	expect "postgres: and read" .tmp/bin/grpcurl -plaintext -d '{"page_size": 1}' "$grpc" hallmark.v1.AuditService/ListEvents

@@ -11,7 +11,7 @@ for role in admin owner service; do
 	[ -s "$dir/${role}_password" ] || openssl rand -hex 24 | tr -d '\n' >"$dir/${role}_password"
 done
 printf '*:*:*:hallmark_owner:%s\n' "$(cat "$dir/owner_password")" >"$dir/owner_pgpass"
-printf '*:*:*:hallmark:%s\n' "$(cat "$dir/service_password")" >"$dir/service_pgpass"
+printf '*:*:*:hallmark_service:%s\n' "$(cat "$dir/service_password")" >"$dir/service_pgpass"
 [ -d "$dir/tls" ] || "$here/../certificates.sh" "$dir/tls"
 # The directory keeps others out; the files are mounted one by one for users that are not
 # this one.
