@@ -88,15 +88,13 @@ contracts: ## lint the shipped contracts and run their cases
 fuzz: ## every fuzz target for FUZZTIME (60s) each; FUZZ=regexp selects
 	@GO="$(GO)" FUZZTIME="$(FUZZTIME)" FUZZ="$(FUZZ)" tools/fuzz.sh
 
-<<<<<<< HEAD
 .PHONY: faults
 faults: ## the real binary killed, its disk full, its database gone; up to 8 minutes
 	HALLMARK_FAULTS=full $(GO) test -json -count=1 -timeout 15m ./faulttest | $(REPORT)
-=======
+
 .PHONY: deploy-check
 deploy-check: $(BIN)/grpcurl ## deploy/ as far as this machine can; says what it left out
 	@GO="$(GO)" tools/deploy-check.sh
->>>>>>> w-deploy
 
 .PHONY: bench
 bench: ## every benchmark; BENCH=regexp selects, BENCHCOUNT repeats
