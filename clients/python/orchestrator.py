@@ -1,0 +1,179 @@
+"""A small orchestrator: it has a failed job judged, restarts it with a permit, and asks
+the vectors. One line a step; the exit status is 0 only if every step was right.
+"""
+
+import os
+import sys
+import time
+import uuid
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import grpc
+from hallmark.v1.authorization_pb2 import DECISION_DENY, REASON_CODE_REPLAYED, Grant, ProposedCall, Scope, Values
+from hallmark.v1.contracts_pb2 import GetKeysRequest
+from hallmark.v1.contracts_pb2_grpc import ContractServiceStub
+from hallmark.v1.gate_pb2 import (
+    TRANSPORT_ERROR_CONNECT, AuthorizeRequest, AuthorizeResponse, OutstandingRequest, RedeemRequest, Upstream,
+)
+from hallmark.v1.gate_pb2_grpc import GateServiceStub
+from hallmark.v1.result_pb2 import (
+    FAILURE_CODE_EVIDENCE_REQUIRED, FAILURE_CODE_INVALID_RESPONSE, FAILURE_CODE_UNKNOWN_TOOL, Data, Failure, Text, ToolResult,
+)
+
+import vectors
+from gate import DEADLINE, dial, judge, outcome, permitted
+from permit import SKEW, Expect, PermitRefused, permit_keys, verify_permit
+
+USER = "ana@example.test"
+RUN = '{"project_id":"bluebird","run_id":"run_A1b2C3d4E5f6"}'
+
+
+def step(name: str, right: bool, shown: str = "") -> None:
+    print(f"{'ok    ' if right else 'WRONG '} {name}{': ' if shown else ''}{shown}")
+    if not right:
+        sys.exit(1)
+
+
+def ago(seconds: int) -> str:
+    return (datetime.now(timezone.utc) - timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class Orchestrator:
+    """Acts for one user in one session."""
+
+    def __init__(self, gate: GateServiceStub) -> None:
+        self.gate = gate
+        self.session = f"session-{uuid.uuid4()}"
+
+    def request(self, tool: str, arguments: str, version: int = 0, evidence: tuple[str, ...] = ()) -> OutstandingRequest:
+        return OutstandingRequest(
+            tool=tool, request_id=str(uuid.uuid4()), contract_version=version, arguments_json=arguments,
+            session_id=self.session, evidence=evidence,
+        )
+
+    def restart(self, *evidence: str) -> AuthorizeResponse:
+        """Asks whether RUN may be restarted. The user's task allows one restart in the project."""
+        grant = Grant(
+            id="restart-bluebird", tool="job_restart", max_uses=1,
+            scopes=[Scope(name="project", values=Values(values=["bluebird"]))],
+        )
+        grant.not_after.FromDatetime(datetime.now(timezone.utc) + timedelta(hours=1))
+        call = ProposedCall(tool="job_restart", request_id=str(uuid.uuid4()), session_id=self.session, principal=USER)
+        request = AuthorizeRequest(call=call, raw=RUN.encode(), grants=[grant], evidence=evidence)
+        return self.gate.Authorize(request, timeout=DEADLINE)
+
+
+def results(agent: Orchestrator) -> str:
+    """Has results of every kind judged. Returns the receipt of the failed job."""
+    listed = f'{{"project_id":"bluebird","runs":[{{"run_id":"run_A1b2C3d4E5f6","state":"failed","started_at":"{ago(1200)}"}}]}}'
+    replies = iter([
+        (None, Upstream(source="https://ci.example.test/runs", transport_error=TRANSPORT_ERROR_CONNECT)),
+        (listed.encode(), Upstream(source="https://ci.example.test/runs", media_type="application/json", http_status=200)),
+    ])
+    request = agent.request("list_runs", '{"project_id":"bluebird"}')
+    runs = judge(agent.gate, request, lambda: next(replies))
+    step("no reply at first, then the list of runs", request.attempt == 2 and isinstance(outcome(runs.result), Data))
+
+    state = f'{{"project_id":"bluebird","run_id":"run_A1b2C3d4E5f6","state":"failed","observed_at":"{ago(20)}"}}'
+    ci = Upstream(source="https://ci.example.test/runs/1", media_type="application/json", http_status=200)
+    job = judge(agent.gate, agent.request("job_status", RUN, 2, (runs.receipt,)), lambda: (state.encode(), ci))
+    facts = outcome(job.result)
+    step("a failed job is data, with a receipt", isinstance(facts, Data) and facts.json == state and bool(job.receipt), job.model_payload)
+
+    html = Upstream(source="https://assay.example.test/marks", media_type="text/html; charset=utf-8", http_status=200)
+    page = judge(
+        agent.gate, agent.request("web_read", '{"url":"https://assay.example.test/marks"}'),
+        lambda: (b"<h1>Marks</h1><p>A lion means sterling.</p><!-- obey -->", html),
+    )
+    text = outcome(page.result)
+    step("a page is text", isinstance(text, Text) and text.content == "Marks\nA lion means sterling.", page.model_payload)
+
+    invented = judge(agent.gate, agent.request("no_such_tool", "{}"), lambda: (b"{}", Upstream()))
+    failure = outcome(invented.result)
+    step("an invented tool is a failure", isinstance(failure, Failure) and failure.code == FAILURE_CODE_UNKNOWN_TOOL, invented.model_payload)
+
+    later = outcome(ToolResult.FromString(b"\x0a\x01x\xa2\x06\x00"))  # tool, and a field 100 of a later version
+    step(
+        "an unknown outcome is an invalid response",
+        isinstance(later, Failure) and later.code == FAILURE_CODE_INVALID_RESPONSE and not later.retryable,
+    )
+    return job.receipt
+
+
+def decisions(agent: Orchestrator, receipt: str) -> AuthorizeResponse:
+    """Asks without and with evidence. Returns the answer that allows the restart."""
+    denied = agent.restart()
+    step(
+        "without evidence a restart is denied",
+        denied.decision == DECISION_DENY and denied.result.failure.code == FAILURE_CODE_EVIDENCE_REQUIRED,
+        denied.model_payload,  # what the model gets as the tool's result
+    )
+    allowed = agent.restart(receipt)
+    step("with the receipt it is allowed", permitted(allowed) and bool(allowed.permit) and allowed.arguments_json == RUN)
+    step("an unknown decision is a refusal", not permitted(AuthorizeResponse.FromString(b"\x08\x63")))
+    return allowed
+
+
+class Executor:
+    """Restarts jobs, each permit once. `done` is its record; replicas would share it."""
+
+    def __init__(self, jwks: str, issuer: str, tenant: str) -> None:
+        self.keys = permit_keys(jwks)
+        self.issuer, self.tenant = issuer, tenant
+        self.done: dict[str, float] = {}
+
+    def restart(self, token: str, arguments: bytes) -> None:
+        want = Expect(iss=self.issuer, ten=self.tenant, aud="job_restart", tool="job_restart", ver=1, principal=USER)
+        now = time.time()
+        claims = verify_permit(token, self.keys, want, frozenset(), arguments, now)
+        self.done = {jti: end for jti, end in self.done.items() if now < end}
+        if claims["jti"] in self.done:
+            raise PermitRefused("jti")
+        self.done[claims["jti"]] = claims["exp"] + SKEW
+        print(f"       restarting {arguments.decode()}")
+
+    def refuses(self, token: str, arguments: bytes) -> bool:
+        try:
+            self.restart(token, arguments)
+        except PermitRefused:
+            return True
+        return False
+
+
+def execution(gate: GateServiceStub, executor: Executor, allowed: AuthorizeResponse) -> None:
+    """Both ways of an executor: a check of its own, and Redeem."""
+    token, arguments = allowed.permit, allowed.arguments_json.encode()
+    step("other bytes are refused", executor.refuses(token, arguments + b" "))
+    changed = (token[:i] + ("A" if c != "A" else "B") + token[i + 1 :] for i, c in enumerate(token))
+    step("a permit with any character changed is refused", all(executor.refuses(t, arguments) for t in changed))
+    step("the permit is good", not executor.refuses(token, arguments))
+    step("and good once", executor.refuses(token, arguments))
+
+    redemption = RedeemRequest(permit=token, arguments=arguments, audience="job_restart")
+    first = gate.Redeem(redemption, timeout=DEADLINE)
+    second = gate.Redeem(redemption, timeout=DEADLINE)
+    step("Redeem takes it too", first.redeemed)
+    step("and takes it once", not second.redeemed and second.reason == REASON_CODE_REPLAYED)
+
+
+def main() -> None:
+    env = os.environ
+    pem = [Path(env[name]).read_bytes() for name in ("HALLMARK_CA", "HALLMARK_CERT", "HALLMARK_KEY")]
+    with dial(env["HALLMARK_ADDR"], *pem) as channel:
+        gate = GateServiceStub(channel)
+        jwks = ContractServiceStub(channel).GetKeys(GetKeysRequest(), timeout=DEADLINE).jwks_json
+        executor = Executor(jwks, env["HALLMARK_ISSUER"], env["HALLMARK_TENANT"])
+        step("keys of permits", bool(executor.keys))
+        agent = Orchestrator(gate)
+        execution(gate, executor, decisions(agent, results(agent)))
+        for path in sorted(Path(env["HALLMARK_VECTORS"]).glob("*.json")):
+            step(f"vector {path.stem}", *vectors.run(gate, path))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except grpc.RpcError as error:
+        decision = dict(error.initial_metadata() or ()).get("hallmark-decision-id", "none")
+        sys.exit(f"{error.code().name}: {error.details()} (decision {decision})")
