@@ -29,14 +29,24 @@ USER = "ana@example.test"
 RUN = '{"project_id":"bluebird","run_id":"run_A1b2C3d4E5f6"}'
 
 
-def step(name: str, right: bool, shown: str = "") -> None:
+def report(name: str, right: bool, shown: str = "") -> bool:
     print(f"{'ok    ' if right else 'WRONG '} {name}{': ' if shown else ''}{shown}")
-    if not right:
-        sys.exit(1)
+    return right
+
+
+def step(name: str, right: bool, shown: str = "") -> None:
+    if not report(name, right, shown):
+        sys.exit("a step was wrong; the others need it")
 
 
 def ago(seconds: int) -> str:
     return (datetime.now(timezone.utc) - timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def decision_id(error: grpc.RpcError) -> str:
+    """By what the operator finds a call that ended with an error status."""
+    sent = [*(error.initial_metadata() or ()), *(error.trailing_metadata() or ())] if isinstance(error, grpc.Call) else []
+    return next((str(value) for name, value in sent if name == "hallmark-decision-id"), "none")
 
 
 class Orchestrator:
@@ -167,13 +177,13 @@ def main() -> None:
         step("keys of permits", bool(executor.keys))
         agent = Orchestrator(gate)
         execution(gate, executor, decisions(agent, results(agent)))
-        for path in sorted(Path(env["HALLMARK_VECTORS"]).glob("*.json")):
-            step(f"vector {path.stem}", *vectors.run(gate, path))
+        paths = sorted(Path(env["HALLMARK_VECTORS"]).glob("*.json"))
+        right = [report(f"vector {path.name}", *vectors.run(gate, path)) for path in paths]
+        step("all vectors", bool(right) and all(right))
 
 
 if __name__ == "__main__":
     try:
         main()
     except grpc.RpcError as error:
-        decision = dict(error.initial_metadata() or ()).get("hallmark-decision-id", "none")
-        sys.exit(f"{error.code().name}: {error.details()} (decision {decision})")
+        sys.exit(f"{error.code().name}: {error.details()} (decision {decision_id(error)})")
