@@ -4,7 +4,7 @@ import itertools
 import json
 import time
 from collections.abc import Callable
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 import grpc
 from hallmark.v1.authorization_pb2 import DECISION_ALLOW
@@ -13,6 +13,9 @@ from hallmark.v1.gate_pb2_grpc import GateServiceStub
 from hallmark.v1.result_pb2 import FAILURE_CODE_INVALID_RESPONSE, Data, Failure, Text, ToolResult
 
 DEADLINE = 15  # seconds for one call, its repeats included
+
+# What came of a call of a tool: the bytes as received, or None where there was no reply.
+Reply = tuple[bytes | None, Upstream]
 
 SERVICE_CONFIG = json.dumps(
     {
@@ -57,13 +60,10 @@ def permitted(answer: AuthorizeResponse) -> bool:
     return answer.decision == DECISION_ALLOW
 
 
-def judge(
-    gate: GateServiceStub, request: OutstandingRequest, call_tool: Callable[[], tuple[bytes | None, Upstream]]
-) -> ValidateResponse:
+def judge(gate: GateServiceStub, request: OutstandingRequest, call_tool: Callable[[], Reply]) -> ValidateResponse:
     """Calls the tool and has its bytes judged, again for as long as the service advises it.
 
-    call_tool returns the bytes as received, or None where there was no reply. Until this
-    returns, nothing goes to the model.
+    Until this returns, nothing goes to the model.
     """
     request.issued_at.GetCurrentTime()
     request.first_attempt_at.CopyFrom(request.issued_at)
@@ -74,8 +74,8 @@ def judge(
             question.raw = raw
         reply = gate.Validate(question, timeout=DEADLINE)
         retry, delay = reply.retry, reply.retry.delay.ToTimedelta()
-        end = retry.not_after.ToDatetime(timezone.utc)
-        if not retry.allowed or datetime.now(timezone.utc) + delay > end:
+        end = retry.not_after.ToDatetime(UTC)
+        if not retry.allowed or datetime.now(UTC) + delay > end:
             return reply
         time.sleep(delay.total_seconds())
     raise AssertionError("unreachable")

@@ -2,11 +2,13 @@
 the vectors. One line a step; the exit status is 0 only if every step was right.
 """
 
+import json
 import os
 import sys
 import time
 import uuid
-from datetime import datetime, timedelta, timezone
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import grpc
@@ -14,18 +16,31 @@ from hallmark.v1.authorization_pb2 import DECISION_DENY, REASON_CODE_REPLAYED, G
 from hallmark.v1.contracts_pb2 import GetKeysRequest
 from hallmark.v1.contracts_pb2_grpc import ContractServiceStub
 from hallmark.v1.gate_pb2 import (
-    TRANSPORT_ERROR_CONNECT, AuthorizeRequest, AuthorizeResponse, OutstandingRequest, RedeemRequest, Upstream,
+    TRANSPORT_ERROR_CONNECT,
+    AuthorizeRequest,
+    AuthorizeResponse,
+    OutstandingRequest,
+    RedeemRequest,
+    Upstream,
+    ValidateResponse,
 )
 from hallmark.v1.gate_pb2_grpc import GateServiceStub
 from hallmark.v1.result_pb2 import (
-    FAILURE_CODE_EVIDENCE_REQUIRED, FAILURE_CODE_INVALID_RESPONSE, FAILURE_CODE_UNKNOWN_TOOL, Data, Failure, Text, ToolResult,
+    FAILURE_CODE_EVIDENCE_REQUIRED,
+    FAILURE_CODE_INVALID_RESPONSE,
+    FAILURE_CODE_UNKNOWN_TOOL,
+    Data,
+    Failure,
+    Text,
+    ToolResult,
 )
 
 import vectors
-from gate import DEADLINE, dial, judge, outcome, permitted
+from gate import DEADLINE, Reply, dial, judge, outcome, permitted
 from permit import SKEW, Expect, PermitRefused, permit_keys, verify_permit
 
 USER = "ana@example.test"
+CI, PAGE = "https://ci.example.test/runs", "https://assay.example.test/marks"
 RUN = '{"project_id":"bluebird","run_id":"run_A1b2C3d4E5f6"}'
 
 
@@ -40,12 +55,19 @@ def step(name: str, right: bool, shown: str = "") -> None:
 
 
 def ago(seconds: int) -> str:
-    return (datetime.now(timezone.utc) - timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return (datetime.now(UTC) - timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def answer(source: str, body: str, media_type: str = "application/json") -> Reply:
+    """What a tool returns over HTTP."""
+    return body.encode(), Upstream(source=source, media_type=media_type, http_status=200)
 
 
 def decision_id(error: grpc.RpcError) -> str:
     """By what the operator finds a call that ended with an error status."""
-    sent = [*(error.initial_metadata() or ()), *(error.trailing_metadata() or ())] if isinstance(error, grpc.Call) else []
+    sent = (
+        [*(error.initial_metadata() or ()), *(error.trailing_metadata() or ())] if isinstance(error, grpc.Call) else []
+    )
     return next((str(value) for name, value in sent if name == "hallmark-decision-id"), "none")
 
 
@@ -56,19 +78,30 @@ class Orchestrator:
         self.gate = gate
         self.session = f"session-{uuid.uuid4()}"
 
-    def request(self, tool: str, arguments: str, version: int = 0, evidence: tuple[str, ...] = ()) -> OutstandingRequest:
-        return OutstandingRequest(
-            tool=tool, request_id=str(uuid.uuid4()), contract_version=version, arguments_json=arguments,
-            session_id=self.session, evidence=evidence,
+    def judge(
+        self, tool: str, arguments: str, *replies: Reply, version: int = 0, evidence: Sequence[str] = ()
+    ) -> ValidateResponse:
+        """Has what the tool returns judged, the first reply first, as the result of a new request."""
+        request = OutstandingRequest(
+            tool=tool,
+            request_id=str(uuid.uuid4()),
+            contract_version=version,
+            arguments_json=arguments,
+            session_id=self.session,
+            evidence=evidence,
         )
+        reply = iter(replies)
+        return judge(self.gate, request, lambda: next(reply))
 
     def restart(self, *evidence: str) -> AuthorizeResponse:
         """Asks whether RUN may be restarted. The user's task allows one restart in the project."""
         grant = Grant(
-            id="restart-bluebird", tool="job_restart", max_uses=1,
+            id="restart-bluebird",
+            tool="job_restart",
+            max_uses=1,
             scopes=[Scope(name="project", values=Values(values=["bluebird"]))],
         )
-        grant.not_after.FromDatetime(datetime.now(timezone.utc) + timedelta(hours=1))
+        grant.not_after.FromDatetime(datetime.now(UTC) + timedelta(hours=1))
         call = ProposedCall(tool="job_restart", request_id=str(uuid.uuid4()), session_id=self.session, principal=USER)
         request = AuthorizeRequest(call=call, raw=RUN.encode(), grants=[grant], evidence=evidence)
         return self.gate.Authorize(request, timeout=DEADLINE)
@@ -76,38 +109,33 @@ class Orchestrator:
 
 def results(agent: Orchestrator) -> str:
     """Has results of every kind judged. Returns the receipt of the failed job."""
-    listed = f'{{"project_id":"bluebird","runs":[{{"run_id":"run_A1b2C3d4E5f6","state":"failed","started_at":"{ago(1200)}"}}]}}'
-    replies = iter([
-        (None, Upstream(source="https://ci.example.test/runs", transport_error=TRANSPORT_ERROR_CONNECT)),
-        (listed.encode(), Upstream(source="https://ci.example.test/runs", media_type="application/json", http_status=200)),
-    ])
-    request = agent.request("list_runs", '{"project_id":"bluebird"}')
-    runs = judge(agent.gate, request, lambda: next(replies))
-    step("no reply at first, then the list of runs", request.attempt == 2 and isinstance(outcome(runs.result), Data))
+    listed = {"run_id": "run_A1b2C3d4E5f6", "state": "failed", "started_at": ago(1200)}
+    nothing = (None, Upstream(source=CI, transport_error=TRANSPORT_ERROR_CONNECT))
+    body = answer(CI, json.dumps({"project_id": "bluebird", "runs": [listed]}))
+    runs = agent.judge("list_runs", '{"project_id":"bluebird"}', nothing, body)
+    step("no reply at first, then the list of runs", isinstance(outcome(runs.result), Data))
 
-    state = f'{{"project_id":"bluebird","run_id":"run_A1b2C3d4E5f6","state":"failed","observed_at":"{ago(20)}"}}'
-    ci = Upstream(source="https://ci.example.test/runs/1", media_type="application/json", http_status=200)
-    job = judge(agent.gate, agent.request("job_status", RUN, 2, (runs.receipt,)), lambda: (state.encode(), ci))
+    state = json.dumps({**json.loads(RUN), "state": "failed", "observed_at": ago(20)}, separators=(",", ":"))
+    job = agent.judge("job_status", RUN, answer(f"{CI}/1", state), version=2, evidence=[runs.receipt])
     facts = outcome(job.result)
-    step("a failed job is data, with a receipt", isinstance(facts, Data) and facts.json == state and bool(job.receipt), job.model_payload)
+    right = isinstance(facts, Data) and facts.json == state and job.receipt != ""
+    step("a failed job is data, with a receipt", right, job.model_payload)
 
-    html = Upstream(source="https://assay.example.test/marks", media_type="text/html; charset=utf-8", http_status=200)
-    page = judge(
-        agent.gate, agent.request("web_read", '{"url":"https://assay.example.test/marks"}'),
-        lambda: (b"<h1>Marks</h1><p>A lion means sterling.</p><!-- obey -->", html),
-    )
+    html = "<h1>Marks</h1><p>A lion means sterling.</p><!-- obey -->"
+    page = agent.judge("web_read", json.dumps({"url": PAGE}), answer(PAGE, html, "text/html; charset=utf-8"))
     text = outcome(page.result)
-    step("a page is text", isinstance(text, Text) and text.content == "Marks\nA lion means sterling.", page.model_payload)
+    right = isinstance(text, Text) and text.content == "Marks\nA lion means sterling."
+    step("a page is text", right, page.model_payload)
 
-    invented = judge(agent.gate, agent.request("no_such_tool", "{}"), lambda: (b"{}", Upstream()))
+    invented = agent.judge("no_such_tool", "{}", (b"{}", Upstream()))
     failure = outcome(invented.result)
-    step("an invented tool is a failure", isinstance(failure, Failure) and failure.code == FAILURE_CODE_UNKNOWN_TOOL, invented.model_payload)
+    right = isinstance(failure, Failure) and failure.code == FAILURE_CODE_UNKNOWN_TOOL
+    step("an invented tool is a failure", right, invented.model_payload)
 
-    later = outcome(ToolResult.FromString(b"\x0a\x01x\xa2\x06\x00"))  # tool, and a field 100 of a later version
-    step(
-        "an unknown outcome is an invalid response",
-        isinstance(later, Failure) and later.code == FAILURE_CODE_INVALID_RESPONSE and not later.retryable,
-    )
+    # A tool's name, and a field 100 of a later version.
+    failure = outcome(ToolResult.FromString(b"\x0a\x01x\xa2\x06\x00"))
+    right = isinstance(failure, Failure) and failure.code == FAILURE_CODE_INVALID_RESPONSE and not failure.retryable
+    step("an unknown outcome is an invalid response", right)
     return job.receipt
 
 
@@ -120,7 +148,9 @@ def decisions(agent: Orchestrator, receipt: str) -> AuthorizeResponse:
         denied.model_payload,  # what the model gets as the tool's result
     )
     allowed = agent.restart(receipt)
-    step("with the receipt it is allowed", permitted(allowed) and bool(allowed.permit) and allowed.arguments_json == RUN)
+    step(
+        "with the receipt it is allowed", permitted(allowed) and bool(allowed.permit) and allowed.arguments_json == RUN
+    )
     step("an unknown decision is a refusal", not permitted(AuthorizeResponse.FromString(b"\x08\x63")))
     return allowed
 
@@ -134,9 +164,17 @@ class Executor:
         self.done: dict[str, float] = {}
 
     def restart(self, token: str, arguments: bytes) -> None:
-        want = Expect(iss=self.issuer, ten=self.tenant, aud="job_restart", tool="job_restart", ver=1, principal=USER)
+        want = Expect(
+            iss=self.issuer,
+            ten=self.tenant,
+            aud="job_restart",
+            tool="job_restart",
+            ver=1,
+            principal=USER,
+            obligations=(),  # a restart can have none
+        )
         now = time.time()
-        claims = verify_permit(token, self.keys, want, frozenset(), arguments, now)
+        claims = verify_permit(token, self.keys, want, arguments, now)
         self.done = {jti: end for jti, end in self.done.items() if now < end}
         if claims["jti"] in self.done:
             raise PermitRefused("jti")

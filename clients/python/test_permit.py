@@ -8,14 +8,22 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from permit import Expect, PermitRefused, permit_keys, verify_permit
+from permit import PermitRefused, permit_keys, verify_permit
 
 NOW = 1_800_000_000
 ARGUMENTS = b'{"run_id":"run_A1b2C3d4E5f6"}'
-WANT = Expect(iss="gate.example.test", ten="acme", aud="ci", tool="job_restart", ver=1, principal="ana@example.test")
+BOUND: Any = {
+    "iss": "gate.example.test",
+    "ten": "acme",
+    "aud": "ci",
+    "tool": "job_restart",
+    "ver": 1,
+    "principal": "ana",
+}
+WANT: Any = {**BOUND, "obligations": {"no-redirects"}}
 HEADER = {"alg": "EdDSA", "typ": "hallmark-permit+jwt", "kid": "k1"}
 CLAIMS: dict[str, Any] = {
-    **WANT, "iat": NOW, "exp": NOW + 60, "jti": "p1", "sid": "s", "req": "r", "dec": "d",
+    **BOUND, "iat": NOW, "exp": NOW + 60, "jti": "p1", "sid": "s", "req": "r", "dec": "d",
     "args_sha256": hashlib.sha256(ARGUMENTS).hexdigest(), "obl": ["no-redirects"],
 }  # fmt: skip
 SIGNER, OTHER = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
@@ -38,8 +46,8 @@ def jwk(kid: str, signer: Ed25519PrivateKey, kind: str) -> dict[str, str]:
 KEYS = permit_keys(json.dumps({"keys": [jwk("k1", SIGNER, "permit"), jwk("k2", OTHER, "challenge"), {"kty": "AKP"}]}))
 
 
-def verify(token: str, now: float = NOW, arguments: bytes = ARGUMENTS, known: frozenset[str] = frozenset({"no-redirects"})) -> dict[str, Any]:
-    return verify_permit(token, KEYS, WANT, known, arguments, now)
+def verify(token: str, now: float = NOW, arguments: bytes = ARGUMENTS, **want: Any) -> dict[str, Any]:
+    return verify_permit(token, KEYS, {**WANT, **want}, arguments, now)
 
 
 class Recipe(unittest.TestCase):
@@ -47,7 +55,8 @@ class Recipe(unittest.TestCase):
         good = sign(HEADER, CLAIMS)
         for now in (NOW - 5, NOW, NOW + 64.9):
             self.assertEqual(verify(good, now), CLAIMS)
-        self.assertEqual(verify(sign(dict(reversed(HEADER.items())), {**CLAIMS, "obl": []}), known=frozenset())["jti"], "p1")
+        plain = sign(dict(reversed(HEADER.items())), {**CLAIMS, "obl": []})
+        self.assertEqual(verify(plain, obligations=())["jti"], "p1")
 
     def test_refuses(self) -> None:
         good = sign(HEADER, CLAIMS)
@@ -81,9 +90,9 @@ class Recipe(unittest.TestCase):
             rows[f"typ {typ}"] = sign({**HEADER, "typ": typ}, CLAIMS)
         for name in ("jku", "jwk", "x5u", "x5c", "crit", "b64", "zip", "cty"):
             rows[f"header {name}"] = sign({**HEADER, name: []}, CLAIMS)
-        for name in (*WANT, "args_sha256", "iat", "exp", "obl"):
+        for name in (*BOUND, "args_sha256", "iat", "exp", "obl"):
             rows[f"without {name}"] = sign(HEADER, {k: v for k, v in CLAIMS.items() if k != name})
-        for name in (*WANT, "args_sha256"):
+        for name in (*BOUND, "args_sha256"):
             rows[f"other {name}"] = sign(HEADER, {**CLAIMS, name: "other"})
         for line, token in rows.items():
             with self.subTest(line), self.assertRaises(PermitRefused):
@@ -97,8 +106,14 @@ class Recipe(unittest.TestCase):
         for arguments in (b"", ARGUMENTS + b" ", ARGUMENTS.upper()):
             with self.subTest(arguments), self.assertRaises(PermitRefused):
                 verify(good, arguments=arguments)
-        with self.assertRaises(PermitRefused):
-            verify(good, known=frozenset())
+        for name in WANT:
+            with self.subTest(f"no {name} is expected"), self.assertRaises(PermitRefused):
+                verify_permit(good, KEYS, {k: v for k, v in WANT.items() if k != name}, ARGUMENTS, NOW)  # type: ignore
+        for name in BOUND:
+            with self.subTest(f"another {name} is expected"), self.assertRaises(PermitRefused):
+                verify_permit(good, KEYS, {**WANT, name: "other"}, ARGUMENTS, NOW)
+        with self.subTest("obligation that nobody fulfils"), self.assertRaises(PermitRefused):
+            verify(good, obligations={"open-beneath"})
 
 
 if __name__ == "__main__":

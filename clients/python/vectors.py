@@ -6,7 +6,7 @@ import base64
 import json
 import re
 import secrets
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,7 @@ def _send(gate: GateServiceStub, request: Message) -> ValidateResponse | Authori
 
 
 def _fill(text: str) -> str:
-    now = datetime.now(timezone.utc)
+    now = datetime.now(UTC)
     text = text.replace("{{id}}", secrets.token_hex(8))
     return re.sub(
         r"\{\{now([+-]\d+)s\}\}",
@@ -80,7 +80,9 @@ def _differs(want: Any, got: Any, at: str) -> str:
     if isinstance(want, list):
         if not isinstance(got, list) or len(got) != len(want):
             return f"{at} is {got!r}"
-        return next(filter(None, (_differs(w, g, f"{at}[{i}]") for i, (w, g) in enumerate(zip(want, got)))), "")
+        return next(
+            filter(None, (_differs(w, g, f"{at}[{i}]") for i, (w, g) in enumerate(zip(want, got, strict=True)))), ""
+        )
     return "" if type(want) is type(got) and want == got else f"{at} is {got!r}, not {want!r}"
 
 

@@ -1,13 +1,34 @@
 /** How an orchestrator talks to Hallmark: the connection, outcomes, retries, decisions. */
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { create, fromBinary, toBinary, type DescMessage, type DescMethodUnary, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
+import {
+  create,
+  fromBinary,
+  toBinary,
+  type DescMessage,
+  type DescMethodUnary,
+  type MessageInitShape,
+  type MessageShape,
+} from "@bufbuild/protobuf";
 import { durationMs, timestampMs, timestampNow } from "@bufbuild/protobuf/wkt";
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
 
 import { Decision } from "./gen/hallmark/v1/authorization_pb.js";
-import { GateService, type AuthorizeResponse, type OutstandingRequestSchema, type UpstreamSchema, type ValidateResponse } from "./gen/hallmark/v1/gate_pb.js";
-import { FailureCode, FailureSchema, type Data, type Failure, type Text, type ToolResult } from "./gen/hallmark/v1/result_pb.js";
+import {
+  GateService,
+  type AuthorizeResponse,
+  type OutstandingRequestSchema,
+  type UpstreamSchema,
+  type ValidateResponse,
+} from "./gen/hallmark/v1/gate_pb.js";
+import {
+  FailureCode,
+  FailureSchema,
+  type Data,
+  type Failure,
+  type Text,
+  type ToolResult,
+} from "./gen/hallmark/v1/result_pb.js";
 
 const DEADLINE_MS = 15_000; // for one call, its repeats included
 
@@ -32,11 +53,16 @@ export class Connection {
   readonly #client: Client;
 
   constructor(address: string, ca: Buffer, certificate: Buffer, key: Buffer) {
-    this.#client = new Client(address, credentials.createSsl(ca, key, certificate), { "grpc.service_config": SERVICE_CONFIG });
+    this.#client = new Client(address, credentials.createSsl(ca, key, certificate), {
+      "grpc.service_config": SERVICE_CONFIG,
+    });
   }
 
   /** Calls a method of a generated service. Rejects with a ServiceError of grpc-js. */
-  call<I extends DescMessage, O extends DescMessage>(method: DescMethodUnary<I, O>, request: MessageInitShape<I>): Promise<MessageShape<O>> {
+  call<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodUnary<I, O>,
+    request: MessageInitShape<I>,
+  ): Promise<MessageShape<O>> {
     return new Promise((resolve, reject) => {
       this.#client.makeUnaryRequest(
         `/${method.parent.typeName}/${method.name}`,
@@ -79,7 +105,11 @@ export type Reply = { raw?: Uint8Array; upstream: MessageInitShape<typeof Upstre
  * Calls the tool and has its bytes judged, again for as long as the service advises it.
  * Until this resolves, nothing goes to the model.
  */
-export async function judge(gate: Connection, about: MessageInitShape<typeof OutstandingRequestSchema>, callTool: () => Promise<Reply>): Promise<ValidateResponse> {
+export async function judge(
+  gate: Connection,
+  about: MessageInitShape<typeof OutstandingRequestSchema>,
+  callTool: () => Promise<Reply>,
+): Promise<ValidateResponse> {
   const now = timestampNow();
   for (let attempt = 1; ; attempt++) {
     const { raw, upstream } = await callTool();

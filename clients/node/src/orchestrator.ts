@@ -13,7 +13,14 @@ import { status, type ServiceError } from "@grpc/grpc-js";
 import { Connection, judge, outcome, permitted, type Reply } from "./gate.js";
 import { Decision, GrantSchema, ReasonCode } from "./gen/hallmark/v1/authorization_pb.js";
 import { ContractService } from "./gen/hallmark/v1/contracts_pb.js";
-import { AuthorizeResponseSchema, GateService, TransportError, type AuthorizeResponse, type OutstandingRequestSchema, type ValidateResponse } from "./gen/hallmark/v1/gate_pb.js";
+import {
+  AuthorizeResponseSchema,
+  GateService,
+  TransportError,
+  type AuthorizeResponse,
+  type OutstandingRequestSchema,
+  type ValidateResponse,
+} from "./gen/hallmark/v1/gate_pb.js";
 import { FailureCode, ToolResultSchema } from "./gen/hallmark/v1/result_pb.js";
 import { PermitRefused, permitKeys, SKEW, verifyPermit } from "./permit.js";
 import { run } from "./vectors.js";
@@ -70,7 +77,10 @@ class Orchestrator {
 
 /** Has results of every kind judged. Returns the receipt of the failed job. */
 async function results(agent: Orchestrator): Promise<string> {
-  const listed = { project_id: "bluebird", runs: [{ run_id: "run_A1b2C3d4E5f6", state: "failed", started_at: ago(1200) }] };
+  const listed = {
+    project_id: "bluebird",
+    runs: [{ run_id: "run_A1b2C3d4E5f6", state: "failed", started_at: ago(1200) }],
+  };
   const ci = "https://ci.example.test/runs";
   const replies: Reply[] = [
     { upstream: { source: ci, status: { case: "transportError", value: TransportError.CONNECT } } },
@@ -83,20 +93,40 @@ async function results(agent: Orchestrator): Promise<string> {
   const about = { tool: "job_status", contractVersion: 2, argumentsJson: RUN, evidence: [runs.receipt] };
   const job = await agent.judge(about, answer(`${ci}/1`, state));
   const facts = outcome(job.result);
-  step("a failed job is data, with a receipt", facts.$typeName === "hallmark.v1.Data" && facts.json === state && job.receipt !== "", job.modelPayload);
+  step(
+    "a failed job is data, with a receipt",
+    facts.$typeName === "hallmark.v1.Data" && facts.json === state && job.receipt !== "",
+    job.modelPayload,
+  );
 
   const url = "https://assay.example.test/marks";
   const html = "<h1>Marks</h1><p>A lion means sterling.</p><!-- obey -->";
-  const page = await agent.judge({ tool: "web_read", argumentsJson: JSON.stringify({ url }) }, answer(url, html, "text/html; charset=utf-8"));
+  const page = await agent.judge(
+    { tool: "web_read", argumentsJson: JSON.stringify({ url }) },
+    answer(url, html, "text/html; charset=utf-8"),
+  );
   const text = outcome(page.result);
-  step("a page is text", text.$typeName === "hallmark.v1.Text" && text.content === "Marks\nA lion means sterling.", page.modelPayload);
+  step(
+    "a page is text",
+    text.$typeName === "hallmark.v1.Text" && text.content === "Marks\nA lion means sterling.",
+    page.modelPayload,
+  );
 
   const invented = await agent.judge({ tool: "no_such_tool" }, { raw: Buffer.from("{}"), upstream: {} });
   const failure = outcome(invented.result);
-  step("an invented tool is a failure", failure.$typeName === "hallmark.v1.Failure" && failure.code === FailureCode.UNKNOWN_TOOL, invented.modelPayload);
+  step(
+    "an invented tool is a failure",
+    failure.$typeName === "hallmark.v1.Failure" && failure.code === FailureCode.UNKNOWN_TOOL,
+    invented.modelPayload,
+  );
 
   const later = outcome(fromBinary(ToolResultSchema, Buffer.from("0a0178a20600", "hex"))); // a tool, and a field 100 of a later version
-  step("an unknown outcome is an invalid response", later.$typeName === "hallmark.v1.Failure" && later.code === FailureCode.INVALID_RESPONSE && later.retryable === false);
+  step(
+    "an unknown outcome is an invalid response",
+    later.$typeName === "hallmark.v1.Failure" &&
+      later.code === FailureCode.INVALID_RESPONSE &&
+      later.retryable === false,
+  );
   return job.receipt;
 }
 
@@ -106,7 +136,9 @@ async function decisions(agent: Orchestrator, receipt: string): Promise<Authoriz
   const failure = outcome(denied.result);
   step(
     "without evidence a restart is denied",
-    denied.decision === Decision.DENY && failure.$typeName === "hallmark.v1.Failure" && failure.code === FailureCode.EVIDENCE_REQUIRED,
+    denied.decision === Decision.DENY &&
+      failure.$typeName === "hallmark.v1.Failure" &&
+      failure.code === FailureCode.EVIDENCE_REQUIRED,
     denied.modelPayload, // what the model gets as the tool's result
   );
   const allowed = await agent.restart(receipt);
@@ -119,11 +151,22 @@ async function decisions(agent: Orchestrator, receipt: string): Promise<Authoriz
 class Executor {
   readonly #done = new Map<string, number>();
 
-  constructor(readonly keys: ReadonlyMap<string, KeyObject>, readonly issuer: string, readonly tenant: string) {}
+  constructor(
+    readonly keys: ReadonlyMap<string, KeyObject>,
+    readonly issuer: string,
+    readonly tenant: string,
+  ) {}
 
   restart(token: string, args: Uint8Array): void {
     const now = Date.now() / 1000;
-    const want = { iss: this.issuer, ten: this.tenant, aud: "job_restart", tool: "job_restart", ver: 1, principal: USER };
+    const want = {
+      iss: this.issuer,
+      ten: this.tenant,
+      aud: "job_restart",
+      tool: "job_restart",
+      ver: 1,
+      principal: USER,
+    };
     const { jti, exp } = verifyPermit(token, this.keys, want, new Set(), args, now);
     for (const [old, end] of this.#done) if (end <= now) this.#done.delete(old);
     if (this.#done.has(jti)) throw new PermitRefused("jti");
@@ -143,11 +186,18 @@ class Executor {
 }
 
 /** Both ways of an executor: a check of its own, and Redeem. */
-async function execution(gate: Connection, executor: Executor, { permit, argumentsJson }: AuthorizeResponse): Promise<void> {
+async function execution(
+  gate: Connection,
+  executor: Executor,
+  { permit, argumentsJson }: AuthorizeResponse,
+): Promise<void> {
   const args = Buffer.from(argumentsJson);
   step("other bytes are refused", executor.refuses(permit, Buffer.concat([args, Buffer.from(" ")])));
   const changed = [...permit].map((c, i) => permit.slice(0, i) + (c === "A" ? "B" : "A") + permit.slice(i + 1));
-  step("a permit with any character changed is refused", changed.every((token) => executor.refuses(token, args)));
+  step(
+    "a permit with any character changed is refused",
+    changed.every((token) => executor.refuses(token, args)),
+  );
   step("the permit is good", !executor.refuses(permit, args));
   step("and good once", executor.refuses(permit, args));
 
@@ -166,7 +216,12 @@ function env(name: string): string {
 
 async function main(): Promise<void> {
   const pem = (name: string) => readFile(env(name));
-  const gate = new Connection(env("HALLMARK_ADDR"), await pem("HALLMARK_CA"), await pem("HALLMARK_CERT"), await pem("HALLMARK_KEY"));
+  const gate = new Connection(
+    env("HALLMARK_ADDR"),
+    await pem("HALLMARK_CA"),
+    await pem("HALLMARK_CERT"),
+    await pem("HALLMARK_KEY"),
+  );
   try {
     const { jwksJson } = await gate.call(ContractService.method.getKeys, {});
     const executor = new Executor(permitKeys(jwksJson), env("HALLMARK_ISSUER"), env("HALLMARK_TENANT"));

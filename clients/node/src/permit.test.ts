@@ -7,11 +7,25 @@ import { PermitRefused, permitKeys, verifyPermit } from "./permit.js";
 
 const NOW = 1_800_000_000;
 const ARGUMENTS = Buffer.from('{"run_id":"run_A1b2C3d4E5f6"}');
-const WANT = { iss: "gate.example.test", ten: "acme", aud: "ci", tool: "job_restart", ver: 1, principal: "ana@example.test" };
+const WANT = {
+  iss: "gate.example.test",
+  ten: "acme",
+  aud: "ci",
+  tool: "job_restart",
+  ver: 1,
+  principal: "ana@example.test",
+};
 const HEADER = { alg: "EdDSA", typ: "hallmark-permit+jwt", kid: "k1" };
 const CLAIMS = {
-  ...WANT, iat: NOW, exp: NOW + 60, jti: "p1", sid: "s", req: "r", dec: "d",
-  args_sha256: createHash("sha256").update(ARGUMENTS).digest("hex"), obl: ["no-redirects"],
+  ...WANT,
+  iat: NOW,
+  exp: NOW + 60,
+  jti: "p1",
+  sid: "s",
+  req: "r",
+  dec: "d",
+  args_sha256: createHash("sha256").update(ARGUMENTS).digest("hex"),
+  obl: ["no-redirects"],
 };
 const SIGNER = generateKeyPairSync("ed25519");
 const OTHER = generateKeyPairSync("ed25519");
@@ -23,7 +37,11 @@ function sign(header: unknown, claims: unknown, { privateKey } = SIGNER): string
   return `${signed}.${signBytes(null, Buffer.from(signed), privateKey).toString("base64url")}`;
 }
 
-const jwk = (kid: string, { publicKey } = SIGNER, kind = "permit") => ({ ...publicKey.export({ format: "jwk" }), kid, hallmark_kind: kind });
+const jwk = (kid: string, { publicKey } = SIGNER, kind = "permit") => ({
+  ...publicKey.export({ format: "jwk" }),
+  kid,
+  hallmark_kind: kind,
+});
 const KEYS = permitKeys(JSON.stringify({ keys: [jwk("k1"), jwk("k2", OTHER, "challenge"), { kty: "AKP" }] }));
 
 const check = (token: string, now = NOW, args: Uint8Array = ARGUMENTS, known = ["no-redirects"]) =>
@@ -66,16 +84,22 @@ test("refuses tokens", () => {
     "obligation as text": sign(HEADER, { ...CLAIMS, obl: "no-redirects" }),
   };
   for (const alg of ["none", "HS256", "ES256", "eddsa", null]) rows[`alg ${alg}`] = sign({ ...HEADER, alg }, CLAIMS);
-  for (const typ of ["JWT", "hallmark-challenge+jwt", "hallmark-receipt+jwt"]) rows[`typ ${typ}`] = sign({ ...HEADER, typ }, CLAIMS);
-  for (const name of ["jku", "jwk", "x5u", "x5c", "crit", "b64", "zip", "cty"]) rows[`header ${name}`] = sign({ ...HEADER, [name]: [] }, CLAIMS);
-  for (const name of ["alg", "typ", "kid"]) rows[`header without ${name}`] = sign({ ...HEADER, [name]: undefined }, CLAIMS);
-  for (const name of [...Object.keys(WANT), "args_sha256", "iat", "exp", "obl"]) rows[`without ${name}`] = sign(HEADER, without(name));
-  for (const name of [...Object.keys(WANT), "args_sha256"]) rows[`other ${name}`] = sign(HEADER, { ...CLAIMS, [name]: "other" });
+  for (const typ of ["JWT", "hallmark-challenge+jwt", "hallmark-receipt+jwt"])
+    rows[`typ ${typ}`] = sign({ ...HEADER, typ }, CLAIMS);
+  for (const name of ["jku", "jwk", "x5u", "x5c", "crit", "b64", "zip", "cty"])
+    rows[`header ${name}`] = sign({ ...HEADER, [name]: [] }, CLAIMS);
+  for (const name of ["alg", "typ", "kid"])
+    rows[`header without ${name}`] = sign({ ...HEADER, [name]: undefined }, CLAIMS);
+  for (const name of [...Object.keys(WANT), "args_sha256", "iat", "exp", "obl"])
+    rows[`without ${name}`] = sign(HEADER, without(name));
+  for (const name of [...Object.keys(WANT), "args_sha256"])
+    rows[`other ${name}`] = sign(HEADER, { ...CLAIMS, [name]: "other" });
   for (const [line, token] of Object.entries(rows)) refused(line, () => check(token));
 });
 
 test("refuses circumstances", () => {
   for (const now of [NOW - 5.1, NOW + 65, NaN]) refused(`at ${now}`, () => check(good, now));
-  for (const text of ["", `${ARGUMENTS} `, `${ARGUMENTS}`.toUpperCase()]) refused(text, () => check(good, NOW, Buffer.from(text)));
+  for (const text of ["", `${ARGUMENTS} `, `${ARGUMENTS}`.toUpperCase()])
+    refused(text, () => check(good, NOW, Buffer.from(text)));
   refused("obligation that nobody fulfils", () => check(good, NOW, ARGUMENTS, []));
 });

@@ -5,51 +5,54 @@
 import { createHash, createPublicKey, verify, type KeyObject } from "node:crypto";
 
 export const SKEW = 5; // seconds that two clocks may be apart
-export type Expect = { iss: string; ten: string; aud: string; tool: string; ver: number; principal: string };
-export type Claims = Expect & { args_sha256: string; iat: number; exp: number; jti: string; obl: string[] };
+export type Keys = ReadonlyMap<string, KeyObject>;
+export type Bound = { iss: string; ten: string; aud: string; tool: string; ver: number; principal: string };
+/** What the executor knows from its configuration and the request, never from the token, and what it fulfils, always. */
+export type Expect = Bound & { obligations: ReadonlySet<string> };
+export type Claims = Bound & { args_sha256: string; iat: number; exp: number; jti: string; obl: string[] };
 
 /** The permit does not allow this call. The message is the claim or the fault, for logs. */
 export class PermitRefused extends Error {}
 
 /** Keys of permits by kid, from GetKeys. Fetch anew every few minutes: revoked ones vanish. */
-export function permitKeys(jwksJson: string): Map<string, KeyObject> {
+export function permitKeys(jwksJson: string): Keys {
   const { keys } = JSON.parse(jwksJson) as { keys: Record<string, string>[] };
-  return new Map(keys
-    .filter((k) => k.hallmark_kind === "permit" && k.kty === "OKP" && k.crv === "Ed25519")
-    .map((k) => [String(k.kid), createPublicKey({ format: "jwk", key: { kty: "OKP", crv: "Ed25519", x: String(k.x) } })]));
+  const usable = keys.filter((k) => k.hallmark_kind === "permit" && k.crv === "Ed25519");
+  return new Map(usable.map((k) => [String(k.kid), createPublicKey({ format: "jwk", key: k })]));
 }
 
 /**
- * The claims of a permit for these bytes, as received. `want` comes from configuration and the
- * request, never from the token; `obligations` are those that this executor fulfils. Then record
- * jti until exp + SKEW, and only then act: a permit is good once.
+ * The claims of a permit for these argument bytes, as they were received. Next record jti until
+ * exp + SKEW, and only then act: a permit is good once. Throws PermitRefused, and nothing else.
  */
-export function verifyPermit(token: string, keys: ReadonlyMap<string, KeyObject>, want: Expect,
-  obligations: ReadonlySet<string>, args: Uint8Array, now = Date.now() / 1000): Claims {
-  const refuseUnless = (right: boolean, what: string) => { if (!right) throw new PermitRefused(what); };
+export function verifyPermit(token: string, keys: Keys, want: Expect, args: Uint8Array, now: number): Claims {
   try {
-    refuseUnless(token.length <= 8192, "size");
     const [head = "", body = "", tail = "", ...more] = token.split(".");
     const header = JSON.parse(decode(head).toString());
-    refuseUnless(more.length === 0 && Object.keys(header).sort().join() === "alg,kid,typ", "header");
-    refuseUnless(header.typ === "hallmark-permit+jwt" && header.alg === "EdDSA", "typ or alg");
+    need(token.length <= 8192 && more.length === 0 && Object.keys(header).sort().join() === "alg,kid,typ", "header");
+    need(header.typ === "hallmark-permit+jwt" && header.alg === "EdDSA", "typ or alg");
     const key = keys.get(header.kid);
-    refuseUnless(key !== undefined && verify(null, Buffer.from(`${head}.${body}`), key, decode(tail)), "signature");
+    need(key !== undefined && verify(null, Buffer.from(`${head}.${body}`), key, decode(tail)), "kid or signature");
     const claims = JSON.parse(decode(body).toString());
     const expected = { ...want, args_sha256: createHash("sha256").update(args).digest("hex") };
-    for (const [name, value] of Object.entries(expected)) refuseUnless(claims[name] === value, name);
+    for (const name of ["iss", "ten", "aud", "tool", "ver", "principal", "args_sha256"] as const)
+      need(claims[name] !== undefined && claims[name] === expected[name], name);
     const { iat, exp, obl } = claims;
-    refuseUnless(Number.isInteger(iat) && Number.isInteger(exp) && exp - iat <= 60, "iat and exp");
-    refuseUnless(iat - SKEW <= now && now < exp + SKEW, "exp");
-    refuseUnless(Array.isArray(obl) && obl.every((o) => obligations.has(o)), "obl");
+    need(Number.isInteger(iat) && Number.isInteger(exp) && exp - iat <= 60, "iat or exp");
+    need(iat - SKEW <= now && now < exp + SKEW, "exp");
+    need(Array.isArray(obl) && obl.every((o) => want.obligations.has(o)), "obl");
     return claims;
   } catch (fault) {
     throw fault instanceof PermitRefused ? fault : new PermitRefused("malformed");
   }
 }
 
+function need(right: boolean, what: string): void {
+  if (!right) throw new PermitRefused(what);
+}
+
 function decode(segment: string): Buffer {
   const decoded = Buffer.from(segment, "base64url");
-  if (decoded.toString("base64url") !== segment) throw new PermitRefused("base64url"); // one spelling
+  need(decoded.toString("base64url") === segment, "base64url"); // one token has one spelling
   return decoded;
 }

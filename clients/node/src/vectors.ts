@@ -25,12 +25,17 @@ export async function run(gate: Connection, path: string): Promise<string> {
   only(vector.want, "code", "response");
   if (`${vector.name}.json` !== basename(path)) return `it is called ${vector.name}`;
   const { validate, authorize } = GateService.method;
-  const [code, response] = vector.rpc === "Validate" ? await send(gate, validate, vector) : await send(gate, authorize, vector);
+  const [code, response] =
+    vector.rpc === "Validate" ? await send(gate, validate, vector) : await send(gate, authorize, vector);
   if (code !== vector.want.code) return `ended with ${code}`;
   return code === "OK" ? differs(vector.want.response, response, "response") : "";
 }
 
-async function send(gate: Connection, method: typeof GateService.method.validate | typeof GateService.method.authorize, vector: Vector): Promise<[string, JsonValue]> {
+async function send(
+  gate: Connection,
+  method: typeof GateService.method.validate | typeof GateService.method.authorize,
+  vector: Vector,
+): Promise<[string, JsonValue]> {
   const any: DescMethodUnary = method;
   const request = fromJson(any.input, vector.request);
   if (vector.raw_repeat) {
@@ -50,7 +55,9 @@ function fill(text: string): string {
   const id = randomBytes(8).toString("hex");
   return text
     .replaceAll("{{id}}", id)
-    .replace(/\{\{now([+-]\d+)s\}\}/g, (_, seconds) => new Date(now + 1000 * Number(seconds)).toISOString().replace(/\.\d+Z$/, "Z"));
+    .replace(/\{\{now([+-]\d+)s\}\}/g, (_, seconds) =>
+      new Date(now + 1000 * Number(seconds)).toISOString().replace(/\.\d+Z$/, "Z"),
+    );
 }
 
 function only(value: object, ...known: string[]): void {
@@ -68,7 +75,11 @@ function differs(want: JsonValue | undefined, got: JsonValue | undefined, at: st
   }
   if (typeof want === "object") {
     if (typeof got !== "object" || got === null || Array.isArray(got)) return is;
-    return Object.keys(want).map((name) => differs(want[name], got[name], `${at}.${name}`)).find(Boolean) ?? "";
+    return (
+      Object.keys(want)
+        .map((name) => differs(want[name], got[name], `${at}.${name}`))
+        .find(Boolean) ?? ""
+    );
   }
   return want === got ? "" : `${is}, not ${JSON.stringify(want)}`;
 }
