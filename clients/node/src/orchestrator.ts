@@ -2,7 +2,7 @@
  * A small orchestrator: it has a failed job judged, restarts it with a permit, and asks the
  * vectors. One line a step; the exit status is 0 only if every step was right.
  */
-import { randomUUID, type KeyObject } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -22,7 +22,7 @@ import {
   type ValidateResponse,
 } from "./gen/hallmark/v1/gate_pb.js";
 import { FailureCode, ToolResultSchema } from "./gen/hallmark/v1/result_pb.js";
-import { PermitRefused, permitKeys, SKEW, verifyPermit } from "./permit.js";
+import { PermitRefused, permitKeys, SKEW, verifyPermit, type Expect, type Keys } from "./permit.js";
 import { run } from "./vectors.js";
 
 const USER = "ana@example.test";
@@ -150,24 +150,20 @@ async function decisions(agent: Orchestrator, receipt: string): Promise<Authoriz
 /** Restarts jobs, each permit once. `done` is its record; replicas would share it. */
 class Executor {
   readonly #done = new Map<string, number>();
+  readonly #want: Expect;
 
   constructor(
-    readonly keys: ReadonlyMap<string, KeyObject>,
-    readonly issuer: string,
-    readonly tenant: string,
-  ) {}
+    readonly keys: Keys,
+    iss: string,
+    ten: string,
+  ) {
+    const tool = "job_restart";
+    this.#want = { iss, ten, aud: tool, tool, ver: 1, principal: USER, obligations: new Set() }; // a restart can have none
+  }
 
   restart(token: string, args: Uint8Array): void {
     const now = Date.now() / 1000;
-    const want = {
-      iss: this.issuer,
-      ten: this.tenant,
-      aud: "job_restart",
-      tool: "job_restart",
-      ver: 1,
-      principal: USER,
-    };
-    const { jti, exp } = verifyPermit(token, this.keys, want, new Set(), args, now);
+    const { jti, exp } = verifyPermit(token, this.keys, this.#want, args, now);
     for (const [old, end] of this.#done) if (end <= now) this.#done.delete(old);
     if (this.#done.has(jti)) throw new PermitRefused("jti");
     this.#done.set(jti, exp + SKEW);

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { createHash, generateKeyPairSync, sign as signBytes } from "node:crypto";
 import { test } from "node:test";
 
-import { PermitRefused, permitKeys, verifyPermit } from "./permit.js";
+import { PermitRefused, permitKeys, verifyPermit, type Expect } from "./permit.js";
 
 const NOW = 1_800_000_000;
 const ARGUMENTS = Buffer.from('{"run_id":"run_A1b2C3d4E5f6"}');
-const WANT = {
+const BOUND = {
   iss: "gate.example.test",
   ten: "acme",
   aud: "ci",
@@ -15,9 +15,10 @@ const WANT = {
   ver: 1,
   principal: "ana@example.test",
 };
+const WANT = { ...BOUND, obligations: new Set(["no-redirects"]) };
 const HEADER = { alg: "EdDSA", typ: "hallmark-permit+jwt", kid: "k1" };
 const CLAIMS = {
-  ...WANT,
+  ...BOUND,
   iat: NOW,
   exp: NOW + 60,
   jti: "p1",
@@ -44,15 +45,18 @@ const jwk = (kid: string, { publicKey } = SIGNER, kind = "permit") => ({
 });
 const KEYS = permitKeys(JSON.stringify({ keys: [jwk("k1"), jwk("k2", OTHER, "challenge"), { kty: "AKP" }] }));
 
-const check = (token: string, now = NOW, args: Uint8Array = ARGUMENTS, known = ["no-redirects"]) =>
-  verifyPermit(token, KEYS, WANT, new Set(known), args, now);
+const check = (token: string, now = NOW, args: Uint8Array = ARGUMENTS, want: Partial<Expect> = WANT) =>
+  verifyPermit(token, KEYS, want as Expect, args, now);
 const refused = (line: string, verify: () => unknown) => assert.throws(verify, PermitRefused, line);
 const good = sign(HEADER, CLAIMS);
 
 test("takes", () => {
   for (const now of [NOW - 5, NOW, NOW + 64.9]) assert.deepEqual(check(good, now), CLAIMS);
   const { alg, typ, kid } = HEADER;
-  assert.equal(check(sign({ kid, typ, alg }, { ...CLAIMS, obl: [] }), NOW, ARGUMENTS, []).jti, "p1");
+  assert.equal(
+    check(sign({ kid, typ, alg }, { ...CLAIMS, obl: [] }), NOW, ARGUMENTS, { ...WANT, obligations: new Set() }).jti,
+    "p1",
+  );
 });
 
 test("refuses tokens", () => {
@@ -90,9 +94,9 @@ test("refuses tokens", () => {
     rows[`header ${name}`] = sign({ ...HEADER, [name]: [] }, CLAIMS);
   for (const name of ["alg", "typ", "kid"])
     rows[`header without ${name}`] = sign({ ...HEADER, [name]: undefined }, CLAIMS);
-  for (const name of [...Object.keys(WANT), "args_sha256", "iat", "exp", "obl"])
+  for (const name of [...Object.keys(BOUND), "args_sha256", "iat", "exp", "obl"])
     rows[`without ${name}`] = sign(HEADER, without(name));
-  for (const name of [...Object.keys(WANT), "args_sha256"])
+  for (const name of [...Object.keys(BOUND), "args_sha256"])
     rows[`other ${name}`] = sign(HEADER, { ...CLAIMS, [name]: "other" });
   for (const [line, token] of Object.entries(rows)) refused(line, () => check(token));
 });
@@ -101,5 +105,10 @@ test("refuses circumstances", () => {
   for (const now of [NOW - 5.1, NOW + 65, NaN]) refused(`at ${now}`, () => check(good, now));
   for (const text of ["", `${ARGUMENTS} `, `${ARGUMENTS}`.toUpperCase()])
     refused(text, () => check(good, NOW, Buffer.from(text)));
-  refused("obligation that nobody fulfils", () => check(good, NOW, ARGUMENTS, []));
+  for (const name of Object.keys(WANT))
+    refused(`no ${name} is expected`, () => check(good, NOW, ARGUMENTS, { ...WANT, [name]: undefined }));
+  for (const name of Object.keys(BOUND))
+    refused(`another ${name} is expected`, () => check(good, NOW, ARGUMENTS, { ...WANT, [name]: "other" }));
+  const obligations = new Set(["open-beneath"]);
+  refused("obligation that nobody fulfils", () => check(good, NOW, ARGUMENTS, { ...WANT, obligations }));
 });
