@@ -65,10 +65,10 @@ def answer(source: str, body: str, media_type: str = "application/json") -> Repl
 
 def decision_id(error: grpc.RpcError) -> str:
     """By what the operator finds a call that ended with an error status."""
-    sent = (
-        [*(error.initial_metadata() or ()), *(error.trailing_metadata() or ())] if isinstance(error, grpc.Call) else []
-    )
-    return next((str(value) for name, value in sent if name == "hallmark-decision-id"), "none")
+    headers = error.initial_metadata() if isinstance(error, grpc.Call) else None
+    trailers = error.trailing_metadata() if isinstance(error, grpc.Call) else None
+    sent: dict[str, str | bytes] = dict([*(headers or ()), *(trailers or ())])
+    return str(sent.get("hallmark-decision-id", "none"))
 
 
 class Orchestrator:

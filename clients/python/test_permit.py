@@ -43,11 +43,22 @@ def jwk(kid: str, signer: Ed25519PrivateKey, kind: str) -> dict[str, str]:
     return {"kty": "OKP", "crv": "Ed25519", "kid": kid, "x": public, "hallmark_kind": kind}
 
 
-KEYS = permit_keys(json.dumps({"keys": [jwk("k1", SIGNER, "permit"), jwk("k2", OTHER, "challenge"), {"kty": "AKP"}]}))
+KEYS = permit_keys(
+    json.dumps(
+        {
+            "keys": [
+                jwk("k1", SIGNER, "permit"),
+                jwk("k2", OTHER, "challenge"),
+                {"kty": "AKP", "hallmark_kind": "permit"},
+            ]
+        }
+    )
+)
 
 
 def verify(token: str, now: float = NOW, arguments: bytes = ARGUMENTS, **want: Any) -> dict[str, Any]:
-    return verify_permit(token, KEYS, {**WANT, **want}, arguments, now)
+    expect: Any = {**WANT, **want}
+    return verify_permit(token, KEYS, expect, arguments, now)
 
 
 class Recipe(unittest.TestCase):
@@ -71,7 +82,7 @@ class Recipe(unittest.TestCase):
             "no kid": sign({"alg": "EdDSA", "typ": HEADER["typ"]}, CLAIMS),
             "claims a list": sign(HEADER, [CLAIMS]),
             "deep": f"{encode(b'[' * 6000)}.e30.AA",
-            "long": f"{head}.{body}.{'A' * 9000}",
+            "long": sign(HEADER, {**CLAIMS, "note": "A" * 9000}),
             "two parts": f"{head}.{body}",
             "four parts": f"{good}.",
             "no signature": f"{head}.{body}.",
@@ -80,7 +91,8 @@ class Recipe(unittest.TestCase):
             "stray bits": f"{head}.{body}.{last}",
             "lone surrogate": f"{good}\ud800",
             "life of an hour": sign(HEADER, {**CLAIMS, "exp": NOW + 3600}),
-            "time as text": sign(HEADER, {**CLAIMS, "exp": str(NOW + 60)}),
+            "end as text": sign(HEADER, {**CLAIMS, "exp": str(NOW + 60)}),
+            "start as text": sign(HEADER, {**CLAIMS, "iat": str(NOW)}),
             "no time": sign(HEADER, {**CLAIMS, "exp": float("nan")}),
             "unknown obligation": sign(HEADER, {**CLAIMS, "obl": ["open-beneath"]}),
         }
@@ -108,10 +120,12 @@ class Recipe(unittest.TestCase):
                 verify(good, arguments=arguments)
         for name in WANT:
             with self.subTest(f"no {name} is expected"), self.assertRaises(PermitRefused):
-                verify_permit(good, KEYS, {k: v for k, v in WANT.items() if k != name}, ARGUMENTS, NOW)  # type: ignore
+                less: Any = {k: v for k, v in WANT.items() if k != name}
+                verify_permit(good, KEYS, less, ARGUMENTS, NOW)
         for name in BOUND:
             with self.subTest(f"another {name} is expected"), self.assertRaises(PermitRefused):
-                verify_permit(good, KEYS, {**WANT, name: "other"}, ARGUMENTS, NOW)
+                other: Any = {**WANT, name: "other"}
+                verify_permit(good, KEYS, other, ARGUMENTS, NOW)
         with self.subTest("obligation that nobody fulfils"), self.assertRaises(PermitRefused):
             verify(good, obligations={"open-beneath"})
 
