@@ -1,10 +1,10 @@
 """How an orchestrator talks to Hallmark: the connection, outcomes, retries, decisions."""
 
 import itertools
-import json
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 
 import grpc
 from hallmark.v1.authorization_pb2 import DECISION_ALLOW
@@ -12,28 +12,12 @@ from hallmark.v1.gate_pb2 import AuthorizeResponse, OutstandingRequest, Upstream
 from hallmark.v1.gate_pb2_grpc import GateServiceStub
 from hallmark.v1.result_pb2 import FAILURE_CODE_INVALID_RESPONSE, Data, Failure, Text, ToolResult
 
-DEADLINE = 15  # seconds for one call, its repeats included
+DEADLINE = 10  # seconds for one call, its repeats included
 
 # What came of a call of a tool: the bytes as received, or None where there was no reply.
 Reply = tuple[bytes | None, Upstream]
 
-SERVICE_CONFIG = json.dumps(
-    {
-        "loadBalancingConfig": [{"round_robin": {}}],
-        "methodConfig": [
-            {
-                "name": [{"service": "hallmark.v1.GateService"}, {"service": "hallmark.v1.ContractService"}],
-                "retryPolicy": {
-                    "maxAttempts": 4,
-                    "initialBackoff": "0.1s",
-                    "maxBackoff": "1s",
-                    "backoffMultiplier": 2,
-                    "retryableStatusCodes": ["UNAVAILABLE"],
-                },
-            }
-        ],
-    }
-)
+SERVICE_CONFIG = (Path(__file__).parent.parent / "service-config.json").read_text()
 
 
 def dial(address: str, ca: bytes, certificate: bytes, key: bytes) -> grpc.Channel:

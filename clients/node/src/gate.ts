@@ -1,4 +1,5 @@
 /** How an orchestrator talks to Hallmark: the connection, outcomes, retries, decisions. */
+import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import {
@@ -30,23 +31,9 @@ import {
   type ToolResult,
 } from "./gen/hallmark/v1/result_pb.js";
 
-const DEADLINE_MS = 15_000; // for one call, its repeats included
+const DEADLINE_MS = 10_000; // for one call, its repeats included
 
-const SERVICE_CONFIG = JSON.stringify({
-  loadBalancingConfig: [{ round_robin: {} }],
-  methodConfig: [
-    {
-      name: [{ service: "hallmark.v1.GateService" }, { service: "hallmark.v1.ContractService" }],
-      retryPolicy: {
-        maxAttempts: 4,
-        initialBackoff: "0.1s",
-        maxBackoff: "1s",
-        backoffMultiplier: 2,
-        retryableStatusCodes: ["UNAVAILABLE"],
-      },
-    },
-  ],
-});
+const SERVICE_CONFIG = readFileSync(new URL("../../service-config.json", import.meta.url), "utf8");
 
 /** A connection with mutual TLS, over all addresses of the name. Close it after use. */
 export class Connection {
