@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -70,7 +69,7 @@ func (c client) missing() string {
 const patience = 20 * time.Minute
 
 // run lets a client work against the service, and looks at what the service recorded of
-// it. What the client prints is shown where it failed.
+// it. The end of what the client prints is shown where it failed.
 func (c client) run(ctx context.Context, s *service) error {
 	if tool := c.missing(); tool != "" {
 		return fmt.Errorf("no %s is installed", tool)
@@ -79,7 +78,8 @@ func (c client) run(ctx context.Context, s *service) error {
 	if err != nil {
 		return err
 	}
-	output, err := c.start(ctx, s)
+	var output tail
+	err = c.start(ctx, s, &output)
 	if err == nil {
 		var after counts
 		if after, err = s.seen(ctx); err == nil {
@@ -87,20 +87,19 @@ func (c client) run(ctx context.Context, s *service) error {
 		}
 	}
 	if err != nil {
-		_, _ = os.Stderr.Write(output)
+		fmt.Fprintln(os.Stderr, output.String())
 	}
 	return err
 }
 
-// start runs the script and returns what it printed.
-func (c client) start(ctx context.Context, s *service) ([]byte, error) {
+// start runs the script to its end.
+func (c client) start(ctx context.Context, s *service, output io.Writer) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("it took too long"))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "./"+script)
 	cmd.Dir = c.dir
 	cmd.Env = append(os.Environ(), s.environment()...)
-	var output bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &output, &output
+	cmd.Stdout, cmd.Stderr = output, output
 	// A script has children; they end with it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -109,7 +108,7 @@ func (c client) start(ctx context.Context, s *service) ([]byte, error) {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	return output.Bytes(), err
+	return err
 }
 
 // tail keeps the last bytes that were written to it.
@@ -117,7 +116,7 @@ type tail struct{ kept []byte }
 
 var _ io.Writer = (*tail)(nil)
 
-const tailBytes = 4 << 10
+const tailBytes = 8 << 10
 
 func (t *tail) Write(p []byte) (int, error) {
 	t.kept = append(t.kept, p...)
