@@ -18,6 +18,8 @@ FUZZ ?= .
 # Which benchmarks run, and how often.
 BENCH ?= .
 BENCHCOUNT ?= 1
+# Which clients run, by folder of clients/; empty: all whose tools are installed.
+CLIENTS ?=
 # A commit whose recorded promise `make breaking` keeps too, such as origin/main.
 BREAKING_AGAINST ?=
 # Where the public test suites lie; tests look here first.
@@ -79,6 +81,10 @@ conformance: ## the public suites, whole; absent data is a failure
 		exit 1
 	}
 	HALLMARK_SHARED="$(HALLMARK_SHARED)" $(GO) test -json -count=1 -run Conformance ./... | $(REPORT) -strict
+
+.PHONY: clients
+clients: build $(VALIDATE_PROTO) ## a client in each language against a service of its own; CLIENTS="go java" chooses
+	$(GO) run ./clients/harness $(CLIENTS)
 
 .PHONY: contracts
 contracts: ## lint the shipped contracts and run their cases

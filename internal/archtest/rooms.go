@@ -79,7 +79,10 @@ var rooms = map[string]room{
 	},
 
 	"cmd/":     {all: true},
-	"clients/": {imports: []string{"gen"}},
+	"clients/": {
+		imports: []string{"gen", "receipt/permit"},
+		tests:   []string{"server", "gate", "validators", semantic, "audit", "audit/sqlite"},
+	},
 	"bench":    {imports: []string{"gen"}},
 
 	// Tests of the real binary, from outside: what the wire says and what the files hold.
