@@ -52,7 +52,7 @@ run: build ## serve in the foreground on 127.0.0.1:7443; stop with ctrl-c
 	  bin/grpcurl -plaintext -d '{"request": {"tool": "deploy_status", "request_id": "req.D1e2P3l4", "arguments_json": "{\"environment\":\"staging\"}"}, "raw_text": "{\"environment\":\"staging\",\"revision\":\"a83f19c\",\"state\":\"healthy\"}"}' 127.0.0.1:7443 hallmark.v1.GateService/Validate
 
 	EOF
-	exec bin/hallmark serve --contracts contracts --data data
+	exec bin/hallmark serve --contracts contracts --policies policies --data data
 
 .PHONY: grpcurl
 grpcurl: ## bin/grpcurl, for looking at a running service

@@ -28,6 +28,8 @@ type Deps struct {
 	Log *slog.Logger
 	// Clock says what time it is; nil means the system's clock.
 	Clock func() time.Time
+	// Getenv reads the environment for OpenTelemetry's variables; nil: nothing is sent.
+	Getenv func(string) string
 	// Ready gets the line "ready grpc=ADDR ops=ADDR" once calls are answered; nil
 	// discards it.
 	Ready io.Writer
@@ -63,6 +65,9 @@ func New(cfg Config, deps Deps) (*App, error) {
 	}
 	if deps.Clock == nil {
 		deps.Clock = time.Now
+	}
+	if deps.Getenv == nil {
+		deps.Getenv = func(string) string { return "" }
 	}
 	if deps.Ready == nil {
 		deps.Ready = io.Discard
@@ -155,21 +160,27 @@ func (a *App) Run(ctx context.Context) (err error) {
 		gate.WithAlerts(alertLog(log)), gate.WithObserver(a.observer(calls)))
 	g.Publish(a.set)
 	h := newHealth(g, store, a.Reloads, a.subsystems)
-	rpc, err := newTransport(a.chain, services{
-		gate:      &gateService{gate: g, who: a.who, guard: a.access.guard},
-		contracts: &contractService{gate: g},
-		audit:     &auditService{store: store, who: a.who, log: log, clock: a.deps.Clock, watchers: a.watching},
-		health:    h,
-	}, a.cfg, a.access.credentials())
-	if err != nil {
-		return err
-	}
 	bound, err := listen(ctx, a.cfg.Listen, a.cfg.InsecurePlaintext || a.cfg.tls())
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	rpcListener := &boundedListener{Listener: bound, most: int64(a.cfg.MaxConnections)}
-	ops := newOps(h, newMetrics(a.Reloads, calls, servingCollector{a.access, rpcListener}), jwks(g), log)
+	measured := newMetrics(a.Reloads, calls, servingCollector{a.access, rpcListener})
+	told, err := newTelemetry(ctx, a.deps.Getenv, measured)
+	if err != nil {
+		return errors.Join(err, closed(rpcListener))
+	}
+	cleanups = append(cleanups, cleanup{"telemetry", told.stop})
+	rpc, err := newTransport(a.chain, services{
+		gate:      &gateService{gate: g, who: a.who, guard: a.access.guard},
+		contracts: &contractService{gate: g},
+		audit:     &auditService{store: store, who: a.who, log: log, clock: a.deps.Clock, watchers: a.watching},
+		health:    h,
+	}, a.cfg, a.access.credentials(), told.handler)
+	if err != nil {
+		return errors.Join(err, closed(rpcListener))
+	}
+	ops := newOps(h, metricsPage(measured), jwks(g), log)
 	cleanups = append(cleanups, cleanup{"gRPC", func(context.Context) error { rpc.Stop(); return closed(rpcListener) }})
 	opsListener, err := listen(ctx, a.cfg.OpsListen, true)
 	if err != nil {

@@ -47,6 +47,8 @@ func statusOf(err error) *status.Status {
 		return invalidArgument(malformed.faults)
 	case errors.As(err, &badCall):
 		return invalidArgument([]fieldFault{{badCall.Field, badCall.Detail}})
+	case errors.Is(err, errCompressed):
+		return status.New(codes.Unimplemented, errCompressed.Error())
 	case errors.Is(err, errMalformed):
 		return status.New(codes.InvalidArgument, "the request is not a valid message of its type")
 	case errors.Is(err, audit.ErrBadPageToken):

@@ -108,6 +108,7 @@ var outside = []struct {
 	{"github.com/spf13", []string{"cmd/"}, "flags are the command's"},
 	{"github.com/fsnotify", []string{"server"}, "only the reloader listens to files"},
 	{"github.com/prometheus", []string{"server"}, "the core keeps no metrics"},
+	{"go.opentelemetry.io", []string{"server"}, "the core keeps no traces"},
 }
 
 // wire names the rooms that speak to the world.
