@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
 
 	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
@@ -19,6 +21,13 @@ import (
 const (
 	firstPause = 250 * time.Millisecond
 	maxPause   = 15 * time.Second
+)
+
+// How often a service that is silent is asked whether it is there, which it allows, and how
+// long it may take to say so.
+const (
+	pingEvery    = 30 * time.Second
+	pingPatience = 10 * time.Second
 )
 
 // watchFlags are the flags of audit watch.
@@ -60,7 +69,8 @@ func (f *watchFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	conn, err := f.at.dial()
+	// A peer that vanishes says nothing, and nothing looks like no events.
+	conn, err := f.at.dial(grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingEvery, Timeout: pingPatience}))
 	if err != nil {
 		return err
 	}

@@ -78,6 +78,9 @@ func (f *validateFlags) runReplay(cmd *cobra.Command) error {
 		return err
 	}
 	o, err := fetchOriginal(cmd, &f.at, ids, f.replay)
+	if errors.Is(err, errNo) { // no would be a refusal, and nothing is judged
+		err = errors.New("there is nothing to judge again")
+	}
 	if err != nil {
 		return err
 	}
