@@ -138,7 +138,7 @@ func outage(t *testing.T, p *process, harm, heal func()) {
 	harm()
 	_, before := s.counts()
 	took := within(t, noticed, "unready", func() bool { code, _ := p.get(t, "/readyz"); return code == http.StatusServiceUnavailable })
-	good, most, looks := s.during(t, p, either(2*time.Second, 20*time.Second))
+	good, most, looks := s.during(t, p, either(2*time.Second, 10*time.Second))
 	_, after := s.counts()
 	t.Logf("unready after %s; then %d of %d calls were answered; %d MiB before, %d at most",
 		took.Round(time.Millisecond), good, good+after[codes.Unavailable]-before[codes.Unavailable], memory>>20, most>>20)

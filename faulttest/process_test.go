@@ -101,6 +101,7 @@ func launch(t *testing.T, s place, flags ...string) *process {
 	//nolint:gosec // our own binary
 	cmd := exec.Command(mustBinary(t), append([]string{
 		"serve", "--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0", "--drain-wait", "0s",
+		"--admission-wait", "10s", // a slow machine is no fault
 	}, s.flags(flags...)...)...)
 	cmd.Env = append(os.Environ(), s.env()...)
 	log, err := os.CreateTemp(t.TempDir(), "stderr-*.log")

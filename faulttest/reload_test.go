@@ -78,7 +78,7 @@ func TestReloadDuringFaults(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		reloadDuring(t, place{data: data}, either(3*time.Second, 30*time.Second), func() {
+		reloadDuring(t, place{data: data}, either(3*time.Second, 15*time.Second), func() {
 			move(data, data+".away") // what is written there may be gone: nothing is confirmed
 			time.Sleep(200 * time.Millisecond)
 			move(data+".away", data)
@@ -89,7 +89,7 @@ func TestReloadDuringFaults(t *testing.T) {
 			t.Skip("skipped: in the full form only (make faults)")
 		}
 		c := newCluster(t)
-		reloadDuring(t, inPostgres(t, c.script(t, "dsn")), 30*time.Second, func() {
+		reloadDuring(t, inPostgres(t, c.script(t, "dsn")), 15*time.Second, func() {
 			c.signal(t, syscall.SIGQUIT)
 			within(t, noticed, "down", func() bool { _, up := c.postmaster(t); return !up })
 			c.script(t, "up")
