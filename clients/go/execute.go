@@ -54,9 +54,11 @@ func execute(ctx context.Context, gate hallmarkv1.GateServiceClient, contracts h
 
 // takesNoOther offers the permit for what it was not issued for.
 func takesNoOther(token string, keys *permit.Keys, good permit.Expect, arguments []byte) error {
-	late, other := good, good
+	late, early, other, elsewhere := good, good, good, good
 	late.Now = good.Now.Add(2 * time.Minute)
+	early.Now = good.Now.Add(-time.Minute)
 	other.Principal = "eve@example.test"
+	elsewhere.Audience = "deploy"
 	forged := bytes.Clone([]byte(token))
 	forged[len(forged)-10] ^= 1
 	for what, offer := range map[string]struct {
@@ -67,7 +69,9 @@ func takesNoOther(token string, keys *permit.Keys, good permit.Expect, arguments
 		"one byte more":     {token, good, append(bytes.Clone(arguments), ' ')},
 		"another signature": {string(forged), good, arguments},
 		"later":             {token, late, arguments},
+		"earlier":           {token, early, arguments},
 		"another user":      {token, other, arguments},
+		"another executor":  {token, elsewhere, arguments},
 	} {
 		if _, err := permit.Verify(offer.token, keys, offer.expect, offer.args); err == nil {
 			return errors.New("it is good for: " + what)

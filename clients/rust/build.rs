@@ -11,14 +11,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for folder in sources {
         println!("cargo:rerun-if-changed={folder}");
     }
-    let files = protox::compile(
-        ["hallmark/v1/gate.proto", "hallmark/v1/contracts.proto"],
-        sources,
-    )?;
+    let files =
+        protox::compile(["hallmark/v1/gate.proto", "hallmark/v1/contracts.proto"], sources)?;
     let out = PathBuf::from(env::var("OUT_DIR")?);
     fs::write(out.join("descriptors.binpb"), files.encode_to_vec())?;
-    tonic_prost_build::configure()
-        .build_server(false)
-        .compile_fds(files)?;
+    tonic_prost_build::configure().build_server(false).compile_fds(files)?;
     Ok(())
 }

@@ -78,12 +78,12 @@ var rooms = map[string]room{
 		tests:   []string{"casetest", "gate", "validators", semantic, schema},
 	},
 
-	"cmd/":     {all: true},
+	"cmd/": {all: true},
 	"clients/": {
 		imports: []string{"gen", "receipt/permit"},
 		tests:   []string{"server", "gate", "validators", semantic, "audit", "audit/sqlite"},
 	},
-	"bench":    {imports: []string{"gen"}},
+	"bench": {imports: []string{"gen"}},
 
 	// Tests of the real binary, from outside: what the wire says and what the files hold.
 	"faulttest": {tests: []string{"gen", "audit/seal", "receipt"}},

@@ -62,11 +62,14 @@ fn takes_no_other(good: &Allowed, keys: &Keys, expect: &Expect) -> Result<(), St
     let mut forged = good.permit.clone();
     forged.replace_range(at..=at, other);
     let eve = Expect { principal: "eve@example.test", ..expect.clone() };
-    let later = now + Duration::from_secs(120);
+    let elsewhere = Expect { audience: "deploy", ..expect.clone() };
+    let (earlier, later) = (now - Duration::from_secs(60), now + Duration::from_secs(120));
     for (what, token, expect, arguments, now) in [
         ("one byte more", &good.permit, expect, &longer, now),
         ("another signature", &forged, expect, &good.arguments, now),
         ("later", &good.permit, expect, &good.arguments, later),
+        ("earlier", &good.permit, expect, &good.arguments, earlier),
+        ("another executor", &good.permit, &elsewhere, &good.arguments, now),
         ("another user", &good.permit, &eve, &good.arguments, now),
     ] {
         let refused = permit::verify(token, keys, expect, arguments.as_bytes(), now).is_err();

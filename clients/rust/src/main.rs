@@ -101,9 +101,5 @@ fn step<T, E: Display>(what: &str, done: Result<T, E>) -> Result<T, Error> {
 }
 
 fn require(holds: bool, otherwise: impl Display) -> Result<(), String> {
-    if holds {
-        Ok(())
-    } else {
-        Err(otherwise.to_string())
-    }
+    if holds { Ok(()) } else { Err(otherwise.to_string()) }
 }

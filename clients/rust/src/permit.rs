@@ -130,10 +130,7 @@ fn decode(segment: &str) -> Result<Vec<u8>, Refused> {
 }
 
 fn moment(seconds: u64) -> Result<SystemTime, Refused> {
-    UNIX_EPOCH
-        .checked_add(Duration::from_secs(seconds))
-        .filter(|_| seconds < 1 << 40)
-        .ok_or("time")
+    UNIX_EPOCH.checked_add(Duration::from_secs(seconds)).filter(|_| seconds < 1 << 40).ok_or("time")
 }
 
 fn check(holds: bool, place: Refused) -> Result<(), Refused> {

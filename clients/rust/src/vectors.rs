@@ -45,7 +45,8 @@ struct Want {
 pub async fn run_all(gate: &Gate, dir: &str) -> Result<(), Error> {
     let descriptors = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.binpb"));
     let pool = DescriptorPool::decode(descriptors.as_slice())?;
-    let mut files: Vec<_> = fs::read_dir(dir)?.map(|f| f.map(|f| f.path())).collect::<Result<_, _>>()?;
+    let mut files: Vec<_> =
+        fs::read_dir(dir)?.map(|f| f.map(|f| f.path())).collect::<Result<_, _>>()?;
     files.retain(|file| file.extension().is_some_and(|e| e == "json"));
     files.sort();
     step("there are vectors", require(!files.is_empty(), dir))?;

@@ -61,10 +61,16 @@ final class Executor {
         new Permit.Expect(
             expect.issuer(), expect.tenant(), expect.audience(), expect.tool(), expect.version(),
             "eve@example.test", Set.of());
+    Permit.Expect elsewhere =
+        new Permit.Expect(
+            expect.issuer(), expect.tenant(), "deploy", expect.tool(), expect.version(),
+            expect.principal(), Set.of());
     Instant now = Instant.now();
     refused("one byte more", () -> Permit.verify(good.permit(), keys, expect, longer, now));
     refused("another signature", () -> Permit.verify(forged.toString(), keys, expect, arguments, now));
     refused("later", () -> Permit.verify(good.permit(), keys, expect, arguments, now.plusSeconds(120)));
+    refused("earlier", () -> Permit.verify(good.permit(), keys, expect, arguments, now.minusSeconds(60)));
+    refused("another executor", () -> Permit.verify(good.permit(), keys, elsewhere, arguments, now));
     refused("another user", () -> Permit.verify(good.permit(), keys, eve, arguments, now));
   }
 
