@@ -30,9 +30,8 @@ type Redeemed struct {
 
 // Redeem checks a permit of the caller's tenant and uses it up, for executors that keep
 // no record of their own. A permit that does not verify, or is for a tool that the caller
-// may not use, touches nothing. The error is
-// the context's or that of the audit store: the permit may then be used up all the same,
-// and whoever cannot know does not execute.
+// may not use, touches nothing. The error is the context's or that of the audit store: the
+// permit may then be used up all the same, and whoever cannot know does not execute.
 func (g *Gate) Redeem(ctx context.Context, caller Caller, decisionID string, r Redemption) (Redeemed, error) {
 	if err := ctx.Err(); err != nil {
 		return Redeemed{}, err
