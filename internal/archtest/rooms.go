@@ -82,6 +82,9 @@ var rooms = map[string]room{
 	"clients/": {imports: []string{"gen"}},
 	"bench":    {imports: []string{"gen"}},
 
+	// Tests of several processes of the real binary, from outside.
+	"fleettest": {tests: []string{"gen"}},
+
 	"internal/archtest": {},
 }
 
@@ -112,7 +115,7 @@ var outside = []struct {
 }
 
 // wire names the rooms that speak to the world.
-var wire = []string{"server", "cmd/", "clients/", "bench"}
+var wire = []string{"server", "cmd/", "clients/", "bench", "fleettest"}
 
 // within reports whether a name, or one that ends in a slash and stands for what is
 // below it, covers the folder.
