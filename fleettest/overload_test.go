@@ -93,14 +93,21 @@ type outcome struct {
 	took    map[codes.Code][]time.Duration
 }
 
+// mostOpen bounds the calls that are offered and not yet answered, for the callers' sake.
+const mostOpen = 2000
+
 // offer begins calls at a rate, whatever becomes of the ones before.
 func (o *overload) offer(rate float64, d time.Duration) *outcome {
 	out := &outcome{took: map[codes.Code][]time.Duration{}}
+	var open atomic.Int64
 	var wg sync.WaitGroup
 	began := time.Now()
 	for time.Since(began) < d {
-		for ; float64(out.offered) < rate*time.Since(began).Seconds(); out.offered++ {
+		due := int(rate * time.Since(began).Seconds())
+		for ; out.offered < due && open.Load() < mostOpen; out.offered++ {
+			open.Add(1)
 			wg.Go(func() {
+				defer open.Add(-1)
 				ctx, cancel := guard()
 				defer cancel()
 				sent := time.Now()
