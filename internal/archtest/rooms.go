@@ -88,6 +88,9 @@ var rooms = map[string]room{
 	// Tests of the real binary, from outside: what the wire says and what the files hold.
 	"faulttest": {tests: []string{"gen", "audit/seal", "receipt"}},
 
+	// Tests of several processes of the real binary, from outside.
+	"fleettest": {tests: []string{"gen"}},
+
 	"internal/archtest": {},
 }
 
@@ -118,7 +121,7 @@ var outside = []struct {
 }
 
 // wire names the rooms that speak to the world.
-var wire = []string{"server", "cmd/", "clients/", "bench", "faulttest"}
+var wire = []string{"server", "cmd/", "clients/", "bench", "faulttest", "fleettest"}
 
 // within reports whether a name, or one that ends in a slash and stands for what is
 // below it, covers the folder.
