@@ -25,12 +25,19 @@ const challengeLife = 4 * time.Hour
 
 // challenge records that a person must approve, and makes what that person must see. A
 // repeat of the request gets the same challenge for as long as it lives and nothing else
-// was delivered to the session meanwhile. Where the call does not fit into a challenge
-// the ruling becomes a denial: nobody approves what was not shown.
+// was delivered to the session meanwhile. Where the call does not fit into a challenge,
+// or the store cannot say what was delivered, the ruling becomes a denial: nobody approves
+// what was not shown.
 func (d *deciding) challenge(ctx context.Context, r reading, ruling Ruling, k presented) (Ruling, string, error) {
 	sources := k.Sources
 	if !sources.Known {
 		sources = d.sources(ctx, r)
+	}
+	if unseen(r, sources) {
+		ruling = d.deny(r, ruling, []policy.Reason{{Code: policy.ConditionError}}, validators.Rejection{
+			Layer: contract.LayerPolicy, Detail: "the store cannot say what the session has seen, so that nobody can be shown it",
+		})
+		return ruling, "", d.append(ctx, d.record(r, ruling, k))
 	}
 	question, err := d.newQuestion()
 	if err != nil {

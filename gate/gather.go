@@ -96,9 +96,16 @@ func (d *deciding) sources(ctx context.Context, r reading) policy.Sources {
 	return s
 }
 
+// unseen reports that a call belongs to a session of which the store cannot say what it
+// has seen: that is not the same as nothing.
+func unseen(r reading, s policy.Sources) bool { return r.SessionID != "" && !s.Known }
+
 // approval judges the approval that came with a call, against the challenge that the
 // same call got before.
 func (d *deciding) approval(ctx context.Context, r reading, s policy.Sources) (policy.Approval, receipt.Challenge, error) {
+	if unseen(r, s) {
+		return policy.ApprovalInvalid, receipt.Challenge{}, nil // nor what the person would have to have seen
+	}
 	memo, err := d.gate.store.Recall(ctx, d.challengeKey(r, s), d.now)
 	switch {
 	case errors.Is(err, audit.ErrNotFound):
