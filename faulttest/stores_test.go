@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // place is a store that the service is started with, and outlives it.
@@ -53,8 +52,6 @@ func inPostgres(t *testing.T, dsn string) place {
 	if out, err := exec.Command(mustBinary(t), "keys", "init", "--data", s.data).CombinedOutput(); err != nil {
 		t.Fatalf("keys init: %v: %s", err, out)
 	}
-	// The command's keys sign from the next whole second on.
-	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
 	return s
 }
 
