@@ -18,6 +18,8 @@ FUZZ ?= .
 # Which benchmarks run, and how often.
 BENCH ?= .
 BENCHCOUNT ?= 1
+# Which clients run, by folder of clients/; empty: all whose tools are installed.
+CLIENTS ?=
 # A commit whose recorded promise `make breaking` keeps too, such as origin/main.
 BREAKING_AGAINST ?=
 # Where the public test suites lie; tests look here first.
@@ -52,7 +54,7 @@ run: build ## serve in the foreground on 127.0.0.1:7443; stop with ctrl-c
 	  bin/grpcurl -plaintext -d '{"request": {"tool": "deploy_status", "request_id": "req.D1e2P3l4", "arguments_json": "{\"environment\":\"staging\"}"}, "raw_text": "{\"environment\":\"staging\",\"revision\":\"a83f19c\",\"state\":\"healthy\"}"}' 127.0.0.1:7443 hallmark.v1.GateService/Validate
 
 	EOF
-	exec bin/hallmark serve --contracts contracts --data data
+	exec bin/hallmark serve --contracts contracts --policies policies --data data
 
 .PHONY: grpcurl
 grpcurl: ## bin/grpcurl, for looking at a running service
@@ -80,6 +82,10 @@ conformance: ## the public suites, whole; absent data is a failure
 	}
 	HALLMARK_SHARED="$(HALLMARK_SHARED)" $(GO) test -json -count=1 -run Conformance ./... | $(REPORT) -strict
 
+.PHONY: clients
+clients: build $(VALIDATE_PROTO) ## a client in each language against a service of its own; CLIENTS="go java" chooses
+	$(GO) run ./clients/harness $(CLIENTS)
+
 .PHONY: contracts
 contracts: ## lint the shipped contracts and run their cases
 	$(GO) run ./cmd/hallmark check contracts
@@ -87,6 +93,10 @@ contracts: ## lint the shipped contracts and run their cases
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (60s) each; FUZZ=regexp selects
 	@GO="$(GO)" FUZZTIME="$(FUZZTIME)" FUZZ="$(FUZZ)" tools/fuzz.sh
+
+.PHONY: faults
+faults: ## the real binary killed, its disk full, its database gone; up to 8 minutes
+	HALLMARK_FAULTS=full $(GO) test -json -count=1 -timeout 15m ./faulttest | $(REPORT)
 
 .PHONY: deploy-check
 deploy-check: $(BIN)/grpcurl ## deploy/ as far as this machine can; says what it left out

@@ -147,7 +147,7 @@ func (d *deciding) record(r reading, ruling Ruling, k presented) audit.Record {
 	out := audit.Record{
 		DecisionID: d.id, At: d.now, RPC: "authorize", Tenant: d.caller.Tenant, Caller: d.caller.Name,
 		Tool: r.name, ContractsDigest: d.set.Digest(), RequestID: r.RequestID, SessionID: r.SessionID,
-		Principal: r.Principal, ArgumentsDigest: r.digest, RawBytes: uint64(len(r.Raw)), RawDigest: digest(r.Raw),
+		Principal: r.Principal, ArgumentsDigest: r.digest, RawBytes: uint64(len(r.Raw)),
 		OutputBytes: uint64(len(ruling.ArgumentsJSON)),
 		FailureCode: string(ruling.Failure), Decision: ruling.Decision.Effect.String(),
 		EvidenceIDs: ruling.Decision.Evidence,
@@ -158,6 +158,9 @@ func (d *deciding) record(r reading, ruling Ruling, k presented) audit.Record {
 	} else {
 		// What was asked for, since no contract has it.
 		out.Tool, out.ContractVersion = validators.ShownName(r.Tool), uint32(max(r.ContractVersion, 0))
+	}
+	if r.tool == nil || len(r.tool.Contract.Retention.Redact) == 0 {
+		out.RawDigest = digest(r.Raw)
 	}
 	if r.CallID != "" {
 		out.CallIDDigest = digest([]byte(r.CallID))

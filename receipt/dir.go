@@ -214,7 +214,7 @@ func (d Dir) Init(now time.Time) ([]Set, error) {
 			if err != nil {
 				return &DirError{path, err}
 			}
-			j.notBefore = now
+			j.notBefore = now.Truncate(time.Second) // as the times of tokens are
 			if err := writeFile(dir, set.name, []*jwk{j}); err != nil {
 				return err
 			}
@@ -249,7 +249,7 @@ func (d Dir) Rotate(set Set, now time.Time, lead, overlap time.Duration) (string
 		if err != nil {
 			return &DirError{path, err}
 		}
-		j.notBefore = now.Add(lead)
+		j.notBefore = now.Add(lead).Truncate(time.Second)
 		end := j.notBefore.Add(overlap)
 		var keys []*jwk
 		for _, old := range found {

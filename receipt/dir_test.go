@@ -362,3 +362,28 @@ func TestFullSet(t *testing.T) {
 	_, err = w.dir.Load()
 	must(t, err)
 }
+
+// Tokens have whole seconds: keys made within one sign in it.
+func TestInitSignsAtOnce(t *testing.T) {
+	dir := receipt.Dir(filepath.Join(t.TempDir(), "keys"))
+	made := now.Add(700 * time.Millisecond)
+	if _, err := dir.Init(made); err != nil {
+		t.Fatal(err)
+	}
+	keys, err := dir.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := keys.Ready(made.Truncate(time.Second)); err != nil {
+		t.Error(err)
+	}
+	if _, err := dir.Rotate(receipt.Permits, made, 0, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if keys, err = dir.Load(); err != nil {
+		t.Fatal(err)
+	}
+	if err := keys.Ready(made.Truncate(time.Second)); err != nil {
+		t.Errorf("after a rotation: %v", err)
+	}
+}

@@ -82,7 +82,10 @@ func (a *admission) share(who *identity) room {
 	if a.own && who.share > 0 {
 		calls = who.share
 	}
-	calls = min(max(calls, 1), a.total.calls)
+	calls = max(calls, 1)
+	if calls >= a.total.calls {
+		return a.total
+	}
 	bytes := a.total.bytes / int64(a.total.calls) * int64(calls)
 	return room{calls, max(bytes, min(MaxReceiveBytes, a.total.bytes))}
 }

@@ -39,6 +39,7 @@ func TestShares(t *testing.T) {
 		{"its own", room{256, 96 * mib}, 50, 64, room{64, 24 * mib}},
 		{"its own above all", room{256, 96 * mib}, 50, 1000, room{256, 96 * mib}},
 		{"at least one call, and one request", room{10, 12 * mib}, 1, 0, room{1, MaxReceiveBytes}},
+		{"all, whatever the remainder", room{7, 100 * mib}, 100, 0, room{7, 100 * mib}},
 		{"one for all", room{1, MaxReceiveBytes}, 1, 0, room{1, MaxReceiveBytes}},
 		{"no bytes are counted", room{1024, 0}, 50, 0, room{512, 0}},
 	} {

@@ -28,6 +28,8 @@ type Deps struct {
 	Log *slog.Logger
 	// Clock says what time it is; nil means the system's clock.
 	Clock func() time.Time
+	// Getenv reads the environment for OpenTelemetry's variables; nil: nothing is sent.
+	Getenv func(string) string
 	// Ready gets the line "ready grpc=ADDR ops=ADDR" once calls are answered; nil
 	// discards it.
 	Ready io.Writer
@@ -44,6 +46,7 @@ type App struct {
 
 	originals *originals
 	notices   *notice.Notifier // nil where nobody is told
+	watching  *watchers
 	chain     chain
 	who       func(context.Context) *identity
 }
@@ -62,6 +65,9 @@ func New(cfg Config, deps Deps) (*App, error) {
 	}
 	if deps.Clock == nil {
 		deps.Clock = time.Now
+	}
+	if deps.Getenv == nil {
+		deps.Getenv = func(string) string { return "" }
 	}
 	if deps.Ready == nil {
 		deps.Ready = io.Discard
@@ -99,7 +105,7 @@ func New(cfg Config, deps Deps) (*App, error) {
 	}
 	return &App{
 		cfg: cfg, deps: deps, set: set, reload: newReloader(cfg, deps, set), keys: keys, originals: kept, notices: told,
-		access: a, chain: c, who: whoOf,
+		watching: newWatchers(), access: a, chain: c, who: whoOf,
 	}, nil
 }
 
@@ -150,26 +156,31 @@ func (a *App) Run(ctx context.Context) (err error) {
 	}
 
 	calls := newCallMetrics()
-	watching := newWatchers()
 	g := gate.New(store, a.deps.Clock, gate.WithTokens(a.keys.tokens), gate.WithOriginals(a.originals.rules),
 		gate.WithAlerts(alertLog(log)), gate.WithObserver(a.observer(calls)))
 	g.Publish(a.set)
 	h := newHealth(g, store, a.Reloads, a.subsystems)
-	rpc, err := newTransport(a.chain, services{
-		gate:      &gateService{gate: g, who: a.who, guard: a.access.guard},
-		contracts: &contractService{gate: g},
-		audit:     &auditService{store: store, who: a.who, log: log, clock: a.deps.Clock, watchers: watching},
-		health:    h,
-	}, a.cfg, a.access.credentials())
-	if err != nil {
-		return err
-	}
 	bound, err := listen(ctx, a.cfg.Listen, a.cfg.InsecurePlaintext || a.cfg.tls())
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	rpcListener := &boundedListener{Listener: bound, most: int64(a.cfg.MaxConnections)}
-	ops := newOps(h, newMetrics(a.Reloads, calls, servingCollector{a.access, rpcListener}), jwks(g), log)
+	measured := newMetrics(a.Reloads, calls, servingCollector{a.access, rpcListener})
+	told, err := newTelemetry(ctx, a.deps.Getenv, measured)
+	if err != nil {
+		return errors.Join(err, closed(rpcListener))
+	}
+	cleanups = append(cleanups, cleanup{"telemetry", told.stop})
+	rpc, err := newTransport(a.chain, services{
+		gate:      &gateService{gate: g, who: a.who, guard: a.access.guard},
+		contracts: &contractService{gate: g},
+		audit:     &auditService{store: store, who: a.who, log: log, clock: a.deps.Clock, watchers: a.watching},
+		health:    h,
+	}, a.cfg, a.access.credentials(), told.handler)
+	if err != nil {
+		return errors.Join(err, closed(rpcListener))
+	}
+	ops := newOps(h, metricsPage(measured), jwks(g), log)
 	cleanups = append(cleanups, cleanup{"gRPC", func(context.Context) error { rpc.Stop(); return closed(rpcListener) }})
 	opsListener, err := listen(ctx, a.cfg.OpsListen, true)
 	if err != nil {
@@ -211,7 +222,7 @@ func (a *App) Run(ctx context.Context) (err error) {
 		return fmt.Errorf("a listener broke: %w", err)
 	case <-ctx.Done():
 	}
-	a.drain(rpc, h, watching)
+	a.drain(rpc, h)
 	return nil
 }
 
@@ -268,13 +279,13 @@ func (a *App) startReload(g *gate.Gate) (stop func(context.Context) error) {
 
 // drain says NOT_SERVING, waits until load balancers have looked, lets running calls
 // end, and cuts off those that do not.
-func (a *App) drain(rpc *grpc.Server, h *health, watching *watchers) {
+func (a *App) drain(rpc *grpc.Server, h *health) {
 	log := a.deps.Log
 	log.Info("draining", "wait", a.cfg.DrainWait, "timeout", a.cfg.DrainTimeout)
 	h.drain()
 	time.Sleep(a.cfg.DrainWait)
 	h.end()
-	watching.end()
+	a.watching.end()
 	drained := make(chan struct{})
 	go func() {
 		rpc.GracefulStop()

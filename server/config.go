@@ -113,7 +113,7 @@ func DefaultConfig() Config {
 		MaxConnectionAge:      3 * time.Minute,
 		MaxConnectionAgeGrace: 30 * time.Second,
 		MaxInFlight:           256,
-		MaxInFlightBytes:      16 * MaxReceiveBytes,
+		MaxInFlightBytes:      8 * MaxReceiveBytes,
 		AdmissionWait:         100 * time.Millisecond,
 		IdentityShare:         50,
 		Reflection:            true,

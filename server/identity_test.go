@@ -227,7 +227,8 @@ func TestNoPlaintextBesideTLS(t *testing.T) {
 // matter of permission. Records are those of the operator's tenants.
 func TestToolsAndTenants(t *testing.T) {
 	a := newAuthority(t)
-	_, tls := a.withTLS(t, listed)
+	_, tls := a.withTLS(t, strings.Replace(listed, "proxies:",
+		`  - {name: narrow, san: "spiffe://example.test/narrow", tenant: green, roles: [orchestrator], tools: [review_status]}`+"\nproxies:", 1))
 	s := start(t, tls)
 	web := hallmarkv1.NewGateServiceClient(s.as(t, a.client(t, a.issue(t, []string{"dns:adapter.example.test"}))))
 	for tool, want := range map[string]codes.Code{
@@ -235,6 +236,17 @@ func TestToolsAndTenants(t *testing.T) {
 	} {
 		if _, err := web.Validate(ctxFor(t), call(tool, []byte(accepted))); status.Code(err) != want {
 			t.Errorf("%q: %v, want %s", tool, err, want)
+		}
+	}
+	// The orchestrator's tools bound what it may ask permission for, too.
+	agent := hallmarkv1.NewGateServiceClient(s.as(t, a.client(t, a.issue(t, []string{"spiffe://example.test/narrow"}))))
+	for tool, want := range map[string]codes.Code{"review_status": codes.OK, "mail_send": codes.PermissionDenied, "no_such_tool": codes.OK} {
+		_, err := agent.Authorize(ctxFor(t), &hallmarkv1.AuthorizeRequest{
+			Call:    &hallmarkv1.ProposedCall{Tool: tool, RequestId: requestID, SessionId: "s1", Principal: "user-1"},
+			Payload: &hallmarkv1.AuthorizeRequest_Raw{Raw: []byte(`{}`)},
+		})
+		if status.Code(err) != want {
+			t.Errorf("Authorize %q: %v, want %s", tool, err, want)
 		}
 	}
 	blue := hallmarkv1.NewGateServiceClient(s.as(t, a.client(t, a.issue(t, []string{"dns:blue-op.example.test"}))))

@@ -47,7 +47,7 @@ type chain []interceptor
 // request is read after its deadline; who calls is known before room is given, and
 // nothing is read without room.
 func chainOrder() []string {
-	return []string{"decision-id", "logging", "status", "recovery", "deadline", "identity", "admission", "form"}
+	return []string{"decision-id", "logging", "status", "recovery", "compression", "deadline", "identity", "admission", "form"}
 }
 
 // newChain builds the chain and checks it.
@@ -57,6 +57,7 @@ func newChain(log *slog.Logger, g *guard, l *lanes, f *form) (chain, error) {
 		{name: "logging", around: logCalls(log)},
 		{name: "status", around: makeStatus(log)},
 		{name: "recovery", around: recovered},
+		{name: "compression", around: refuseCompressed},
 		{name: "deadline", around: refuseExpired},
 		{name: "identity", around: g.around},
 		{name: "admission", around: l.around, reading: l.reading},
@@ -210,6 +211,7 @@ func identify(ctx context.Context, _ string, next func(context.Context) error) e
 	if err := grpc.SetHeader(ctx, metadata.Pairs(DecisionIDHeader, id.String())); err != nil {
 		return status.Error(codes.Internal, sentenceInternal)
 	}
+	nameSpan(ctx, id.String())
 	return next(context.WithValue(ctx, decisionIDKey{}, id.String()))
 }
 

@@ -133,9 +133,9 @@ func (m callMetrics) fault(r audit.Record) {
 	}
 }
 
-// newMetrics returns the handler of /metrics. The registry is its own: nothing that a
+// newMetrics returns everything that is measured. The registry is its own: nothing that a
 // library registers by itself is exposed.
-func newMetrics(reloads func() Reloads, calls callMetrics, more ...prometheus.Collector) http.Handler {
+func newMetrics(reloads func() Reloads, calls callMetrics, more ...prometheus.Collector) *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
 		reloadCollector{reloads}, calls.calls, calls.decisions, calls.faults, calls.signals, calls.bytes, calls.seconds,
@@ -143,5 +143,10 @@ func newMetrics(reloads func() Reloads, calls callMetrics, more ...prometheus.Co
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	registry.MustRegister(more...)
-	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+	return registry
+}
+
+// metricsPage serves what is measured in Prometheus' format.
+func metricsPage(g prometheus.Gatherer) http.Handler {
+	return promhttp.HandlerFor(g, promhttp.HandlerOpts{})
 }

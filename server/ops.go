@@ -65,7 +65,7 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 func jwks(g *gate.Gate) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-		if tcp, ok := local.(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
+		if !mayServeKeys(local, r.TLS != nil) {
 			writeProbe(w, http.StatusForbidden, "keys are served on loopback only; use GetKeys over TLS\n")
 			return
 		}

@@ -47,10 +47,14 @@ func statusOf(err error) *status.Status {
 		return invalidArgument(malformed.faults)
 	case errors.As(err, &badCall):
 		return invalidArgument([]fieldFault{{badCall.Field, badCall.Detail}})
+	case errors.Is(err, errCompressed):
+		return status.New(codes.Unimplemented, errCompressed.Error())
 	case errors.Is(err, errMalformed):
 		return status.New(codes.InvalidArgument, "the request is not a valid message of its type")
 	case errors.Is(err, audit.ErrBadPageToken):
 		return invalidArgument([]fieldFault{{"page_token", "is not a token of this service for this filter"}})
+	case errors.Is(err, errNoOriginal):
+		return status.New(codes.NotFound, "no original is kept under this decision id")
 	case errors.Is(err, audit.ErrNotFound):
 		return status.New(codes.NotFound, "no event has this decision id")
 	case errors.Is(err, errNoContract):

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
+	"google.golang.org/grpc/stats"
 
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 
@@ -20,8 +21,9 @@ const (
 	// MaxReceiveBytes is the largest request; one above is RESOURCE_EXHAUSTED before it
 	// is read. Payloads have lower limits, which refuse in band and on the record.
 	MaxReceiveBytes = 6 << 20
-	// MaxSendBytes is the largest reply: what clients take by default.
-	MaxSendBytes = 4 << 20
+	// MaxSendBytes is the largest reply. All stay below 4 MiB, what clients take by default,
+	// but for sealed originals.
+	MaxSendBytes = 7 << 20
 )
 
 // Bounds of connections. grpc's own defaults are mostly "without end".
@@ -46,14 +48,15 @@ type services struct {
 }
 
 // newTransport returns a grpc server with every service registered inside the chain.
-// creds nil is plaintext. The error says that nobody has said who may call a method.
-func newTransport(c chain, of services, cfg Config, creds credentials.TransportCredentials) (*grpc.Server, error) {
+// creds nil is plaintext, spans nil traces nothing. The error says that nobody has said who may call a method.
+func newTransport(c chain, of services, cfg Config, creds credentials.TransportCredentials, spans stats.Handler) (*grpc.Server, error) {
 	if creds == nil {
 		creds = insecure.NewCredentials()
 	}
-	s := grpc.NewServer(
+	options := []grpc.ServerOption{
 		grpc.Creds(creds),
 		grpc.InTapHandle(cuttable),
+		grpc.StatsHandler(wireStats{}),
 		grpc.ForceServerCodecV2(newWireCodec()),
 		grpc.MaxRecvMsgSize(MaxReceiveBytes),
 		grpc.MaxSendMsgSize(MaxSendBytes),
@@ -68,10 +71,13 @@ func newTransport(c chain, of services, cfg Config, creds credentials.TransportC
 		// By themselves windows grow to 16 MiB for each call, read or not.
 		grpc.StaticStreamWindowSize(streamWindow),
 		grpc.StaticConnWindowSize(connWindow),
-		grpc.SharedWriteBuffer(true),
 		grpc.NumStreamWorkers(uint32(runtime.GOMAXPROCS(0))), //nolint:gosec // small
 		grpc.UnknownServiceHandler(c.stream(unknownMethod, refuseUnknownMethod)),
-	)
+	}
+	if spans != nil {
+		options = append(options, grpc.StatsHandler(spans))
+	}
+	s := grpc.NewServer(options...)
 	r := registrar{s, c}
 	hallmarkv1.RegisterGateServiceServer(r, of.gate)
 	hallmarkv1.RegisterContractServiceServer(r, of.contracts)

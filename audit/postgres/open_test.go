@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -68,10 +67,14 @@ func TestOpenRefuses(t *testing.T) {
 		migrate      string // what Migrate says; "" where it helps
 	}{
 		{"no tables", ``, false, "does not have the service's tables; run: hallmark migrate", ""},
-		{"older", `DELETE FROM hallmark_migrations; INSERT INTO hallmark_migrations (version_id, is_applied) VALUES (0, true)`, true,
-			"run: hallmark migrate", "SQLSTATE 42P07"},
-		{"newer", `INSERT INTO hallmark_migrations (version_id, is_applied) VALUES (99, true)`, true,
-			"its schema has version 99 and this build knows 1; run the newer version", "its schema has version 99"},
+		{
+			"older", `DELETE FROM hallmark_migrations; INSERT INTO hallmark_migrations (version_id, is_applied) VALUES (0, true)`, true,
+			"run: hallmark migrate", "SQLSTATE 42P07",
+		},
+		{
+			"newer", `INSERT INTO hallmark_migrations (version_id, is_applied) VALUES (99, true)`, true,
+			"its schema has version 99 and this build knows 1; run the newer version", "its schema has version 99",
+		},
 		{"table gone", `DROP TABLE probe`, true, "a table is missing; run: hallmark migrate", ""},
 		{"of another server", `INSERT INTO events OVERRIDING SYSTEM VALUE SELECT gen_random_uuid(), 1, '4611686018427387904'::xid8, 1,
 			'', '', '', '', '', '', '', '', '', '', '{}'`, true, "restored from another server", ""},
@@ -218,35 +221,4 @@ func TestPrivileges(t *testing.T) {
 	if _, err := Migrate(t.Context(), u.String()); err != nil { // up to date: nothing to do, no right needed
 		t.Logf("Migrate as the service: %v", err)
 	}
-}
-
-// A commit whose standby does not confirm is no commit, not even where the record can be
-// seen already.
-func TestStandbyMissing(t *testing.T) {
-	c := newCluster(t)
-	dsn := database(t, c.dsn)
-	s := mustOpen(t, dsn, Options{WriteTimeout: time.Second})
-	defer execute(t, c.dsn, `ALTER SYSTEM RESET synchronous_standby_names`)
-	execute(t, c.dsn, `ALTER SYSTEM SET synchronous_standby_names = 'missing'`)
-	execute(t, c.dsn, `SELECT pg_reload_conf()`)
-	time.Sleep(500 * time.Millisecond) // the server's processes hear of it
-	for range 3 {
-		if err := appendRecord(t.Context(), s, audittest.Record(1)); !errors.Is(err, audit.ErrUnavailable) {
-			t.Errorf("Append = %v, want ErrUnavailable", err)
-		}
-	}
-	e := audit.Entry{Record: audittest.Record(1), Uses: audit.Uses{Claims: []audit.Claim{loadClaim}}}
-	if _, err := s.Append(t.Context(), e); !errors.Is(err, audit.ErrUnavailable) {
-		t.Errorf("Append with a use = %v, want ErrUnavailable", err)
-	}
-	if err := s.Ready(t.Context()); !errors.Is(err, audit.ErrUnavailable) {
-		t.Errorf("Ready = %v", err)
-	}
-	execute(t, c.dsn, `ALTER SYSTEM RESET synchronous_standby_names`)
-	execute(t, c.dsn, `SELECT pg_reload_conf()`)
-	within(t, 5*time.Second, "ready again", func() bool { return s.Ready(t.Context()) == nil })
-	if err := appendRecord(t.Context(), s, audittest.Record(1)); err != nil {
-		t.Error(err)
-	}
-	closeStore(t, s)
 }

@@ -69,6 +69,9 @@ func TestPlans(t *testing.T) {
 		if !strings.Contains(text, c.index) || strings.Contains(text, "Seq Scan on events") {
 			t.Errorf("%s: the plan does not use %s:\n%s", c.name, c.index, text)
 		}
+		if c.index == "events_at" && c.name != "purge" && strings.Contains(text, "Sort") {
+			t.Errorf("%s: the index is in order, and yet the plan sorts:\n%s", c.name, text)
+		}
 	}
 	closeStore(t, s)
 }

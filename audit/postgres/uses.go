@@ -185,9 +185,6 @@ func (c *claim) usedAt(at int64) int64 {
 
 func (c *claim) use(at int64, until time.Time) {
 	c.used = c.usedAt(at) + 1
-	if c.until <= at {
-		c.until = 0
-	}
 	c.until = max(c.until, until.UnixNano())
 	c.changed = true
 }

@@ -20,9 +20,9 @@ type act interface {
 	play(ctx context.Context, s *stage) error
 }
 
-func (s scene) heading() string     { return s.title }
+func (scene scene) heading() string { return scene.title }
 func (p proposal) heading() string  { return p.title }
-func (e execution) heading() string { return e.title }
+func (x execution) heading() string { return x.title }
 func (a approval) heading() string  { return a.title }
 
 // proposal is a call that an agent proposes, and the one right answer to it.

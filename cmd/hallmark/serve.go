@@ -66,6 +66,7 @@ func serve(cmd *cobra.Command, config server.Config) error {
 		Loader:    loader,
 		OpenStore: openStore(config),
 		Log:       slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), nil)),
+		Getenv:    os.Getenv,
 		Ready:     cmd.OutOrStdout(),
 	})
 	if err != nil {
