@@ -349,11 +349,9 @@ func (s *secrets) plantTokens(t *testing.T) {
 	}
 }
 
-// ownTokens are where tokens of the service's own may be seen.
-var ownTokens = map[string]field{
-	"a permit":    {seen: []string{inRecord}, why: "kept for a minute, so that a lost reply costs nothing (a repeat gets it again)"},
-	"a challenge": {seen: []string{inReply}, why: "a reply that asks for an approval is where it belongs"},
-}
+// ownTokens are where tokens of the service's own may be seen: a reply that asks for an
+// approval holds the challenge, and nothing else holds any.
+var ownTokens = map[string][]string{"a challenge": {inReply}}
 
 // token notes the signature of a token: whoever has it has the token.
 func (s *secrets) token(t *testing.T, kind, token string) {
@@ -363,7 +361,7 @@ func (s *secrets) token(t *testing.T, kind, token string) {
 		t.Errorf("no token where %s should be", kind)
 		return
 	}
-	s.planted = append(s.planted, planted{marker: parts[2], where: kind, rule: kind, seen: ownTokens[kind].seen})
+	s.planted = append(s.planted, planted{marker: parts[2], where: kind, rule: kind, seen: ownTokens[kind]})
 }
 
 // judge looks for every marker in every sink.
