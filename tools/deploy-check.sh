@@ -61,9 +61,16 @@ until_ok() {
 	until "$@" >/dev/null 2>&1; do [ $SECONDS -lt $end ] || return 1; sleep 0.2; done
 }
 
-# install PROGRAM PACKAGE: installs a Debian package where root runs this.
+# install PROGRAM PACKAGE: installs a Debian package where root runs this, and starts
+# nothing of it: policy-rc.d says no for that time.
 install() {
-	has "$1" || [ -x "/usr/sbin/$1" ] || { [ "$(id -u)" = 0 ] && has apt-get && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$2" >/dev/null 2>&1; } || return 1
+	if has "$1" || [ -x "/usr/sbin/$1" ]; then return; fi
+	[ "$(id -u)" = 0 ] && has apt-get || return 1
+	local policy=/usr/sbin/policy-rc.d made= code=0
+	[ -e $policy ] || { printf '#!/bin/sh\nexit 101\n' >$policy && chmod 755 $policy && made=yes; }
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$2" >/dev/null 2>&1 || code=$?
+	[ -z "$made" ] || rm -f $policy
+	return $code
 }
 
 build() {
