@@ -96,8 +96,9 @@ func TestApproval(t *testing.T) {
 			t.Errorf("%s: %s %s", line, a.Effect, codesOf(a))
 		}
 	}
-	no := h.approve(h.boss, asked.Challenge, func(a *receipt.Approval) { a.Approved = false })
-	wants(t, with(nil, orchestrator, no), policy.Deny, policy.RefusedByPerson, contract.NotAuthorized)
+	if e := h.event(asked.DecisionID); e.ChallengeID != c.ID || e.Approver != "" {
+		t.Errorf("the record of the question says %+v", e)
+	}
 
 	done := with(nil, orchestrator, yes)
 	wants(t, done, policy.Allow, policy.Granted, "")
@@ -106,6 +107,27 @@ func TestApproval(t *testing.T) {
 	}
 	h.pass(61 * time.Second)
 	wants(t, with(nil, orchestrator, yes), policy.Deny, policy.InvalidApproval, contract.NotAuthorized) // used once
+	if e := h.event(done.DecisionID); e.Approver != "boss" || e.ChallengeID != c.ID {
+		t.Errorf("the record of the answer says %+v", e)
+	}
+}
+
+// A person's no refuses the call that brings it, and the record says whose it was. Another
+// answer to the same question counts as it comes: people change their minds.
+func TestRejection(t *testing.T) {
+	h := build(t)
+	p := wipeOf("s1", "00000001", "now")
+	asked := h.authorize(orchestrator, p).Challenge
+	p.Approval = h.approve(h.boss, asked, func(a *receipt.Approval) { a.Approved = false })
+	for range 2 {
+		a := h.authorize(orchestrator, p)
+		wants(t, a, policy.Deny, policy.RefusedByPerson, contract.NotAuthorized)
+		if e := h.event(a.DecisionID); e.Approver != "boss" || e.ChallengeID == "" {
+			t.Errorf("the record says %+v", e)
+		}
+	}
+	p.Approval = h.approve(h.boss, asked, nil)
+	wants(t, h.authorize(orchestrator, p), policy.Allow, policy.Granted, "")
 }
 
 // What was delivered after a person looked is something that the person did not see.

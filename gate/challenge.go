@@ -34,7 +34,7 @@ func (d *deciding) challenge(ctx context.Context, r reading, ruling Ruling, k pr
 		sources = d.sources(ctx, r)
 	}
 	if unseen(r, sources) {
-		ruling = d.deny(r, ruling, []policy.Reason{{Code: policy.ConditionError}}, validators.Rejection{
+		ruling = d.instead(r, ruling, []policy.Reason{{Code: policy.ConditionError}}, validators.Rejection{
 			Layer: contract.LayerPolicy, Detail: "the store cannot say what the session has seen, so that nobody can be shown it",
 		})
 		return ruling, "", d.append(ctx, d.record(r, ruling, k))
@@ -46,7 +46,7 @@ func (d *deciding) challenge(ctx context.Context, r reading, ruling Ruling, k pr
 	c, token, err := d.signChallenge(r, sources, question)
 	var refused *receipt.Error
 	if errors.As(err, &refused) && refused.Reason == receipt.TooLarge || len(sources.List) > maxDisclosed {
-		ruling = d.deny(r, ruling, []policy.Reason{{Code: policy.InvalidArguments}}, validators.Rejection{
+		ruling = d.instead(r, ruling, []policy.Reason{{Code: policy.InvalidArguments}}, validators.Rejection{
 			Layer: contract.LayerPolicy, Detail: "the call and what it was made after do not fit into a challenge, so that nobody can approve it",
 		})
 		return ruling, "", d.append(ctx, d.record(r, ruling, k))
@@ -59,6 +59,7 @@ func (d *deciding) challenge(ctx context.Context, r reading, ruling Ruling, k pr
 		return Ruling{}, "", err
 	}
 	record := d.record(r, ruling, k)
+	record.ChallengeID = c.ID
 	record.Duration = d.gate.clock().Sub(d.now)
 	outcome, err := d.gate.store.Append(ctx, audit.Entry{Record: record, Uses: audit.Uses{
 		Request: d.challengeKey(r, sources), Memo: kept, Until: c.Expires,
@@ -70,6 +71,10 @@ func (d *deciding) challenge(ctx context.Context, r reading, ruling Ruling, k pr
 		if token, err = d.askedBefore(r, sources, outcome.Memo); err != nil {
 			return Ruling{}, "", err
 		}
+		if c, err = d.tokens.Keys.VerifyChallenge(token, d.expectChallenge(r)); err != nil {
+			return Ruling{}, "", fmt.Errorf("gate: a challenge made again: %w", err)
+		}
+		record.ChallengeID = c.ID
 		return ruling, token, d.append(ctx, record)
 	}
 	d.gate.observed(record)
@@ -113,6 +118,14 @@ func (d *deciding) signChallenge(r reading, s policy.Sources, q question) (recei
 	}
 	token, err := d.tokens.Keys.SignChallenge(c)
 	return c, token, err
+}
+
+// expectChallenge is the call that a challenge must be about.
+func (d *deciding) expectChallenge(r reading) receipt.ChallengeExpect {
+	return receipt.ChallengeExpect{
+		Issuer: d.tokens.Issuer, Tenant: d.caller.Tenant, Session: r.SessionID, Caller: d.caller.Name,
+		Principal: r.Principal, Tool: r.name, Version: uint32(r.tool.Contract.Version), Arguments: r.canonical, Now: d.now,
+	}
 }
 
 // challengeKey names what a challenge is about: the request, who makes it, and what its

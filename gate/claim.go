@@ -31,6 +31,7 @@ type memo struct {
 	IssuedAt time.Time `json:"issued_at"`
 	Decision string    `json:"decision"` // the one that was made first
 	Grant    string    `json:"grant,omitzero"`
+	Issuer   string    `json:"issuer,omitzero"` // of the grant; "" is the caller
 }
 
 // allow uses up what an allowed call uses, together with its record, and signs its
@@ -61,7 +62,7 @@ func (d *deciding) allow(ctx context.Context, r reading, ruling Ruling, k presen
 	for _, grant := range candidates {
 		try := uses
 		if grant != nil {
-			kept.Grant = grant.ID
+			kept.Grant, kept.Issuer = grant.ID, grant.Issuer
 			if !grant.Unlimited {
 				try.Claims = append(slices.Clone(uses.Claims), d.grantClaim(r, grant))
 			}
@@ -82,7 +83,7 @@ func (d *deciding) allow(ctx context.Context, r reading, ruling Ruling, k presen
 		}
 		exhausted = append(exhausted, policy.Reason{Code: policy.GrantExhausted, GrantID: grant.ID})
 	}
-	ruling = d.deny(r, ruling, exhausted)
+	ruling = d.instead(r, ruling, exhausted)
 	return ruling, "", d.append(ctx, d.record(r, ruling, k))
 }
 
@@ -116,7 +117,7 @@ func (d *deciding) allowed(r reading, ruling Ruling, k presented, kept memo) aud
 	record := d.record(r, granted(ruling, kept.Grant), k)
 	record.PermitID = kept.PermitID
 	if kept.Grant != "" {
-		record.GrantIDs = []string{kept.Grant}
+		record.GrantIDs, record.GrantIssuer = []string{kept.Grant}, kept.Issuer
 	}
 	return record
 }
@@ -175,11 +176,15 @@ func (d *deciding) claims(r reading, decision policy.Decision, k presented) []au
 		claims = append(claims, audit.Claim{Key: d.key("receipt", r, d.tokens.Issuer, id), Limit: 1, Until: until.Add(receipt.Skew)})
 	}
 	if k.Approval == policy.Approved {
-		claims = append(claims, audit.Claim{
-			Key: d.key("approval", r, d.tokens.Issuer, k.challenge.ID), Limit: 1, Until: k.challenge.Expires.Add(receipt.Skew),
-		})
+		claims = append(claims, d.answerClaim(r, k))
 	}
 	return claims
+}
+
+// answerClaim is the one answer that a challenge can have.
+func (d *deciding) answerClaim(r reading, k presented) audit.Claim {
+	c := k.answered.challenge
+	return audit.Claim{Key: d.key("approval", r, d.tokens.Issuer, c.ID), Limit: 1, Until: c.Expires.Add(receipt.Skew)}
 }
 
 // usedUp says of the claims without room, those of grants aside, what was used before.
