@@ -40,8 +40,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// binary builds the real thing, once for all tests.
-var binary = sync.OnceValues(func() (string, error) {
+// built builds the real thing, once for all tests.
+var built = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "hallmark-fleet-")
 	if err != nil {
 		return "", err
@@ -57,7 +57,7 @@ var binary = sync.OnceValues(func() (string, error) {
 
 func mustBinary(t *testing.T) string {
 	t.Helper()
-	path, err := binary()
+	path, err := built()
 	if err != nil {
 		t.Fatal(err)
 	}
