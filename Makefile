@@ -18,6 +18,8 @@ FUZZ ?= .
 # Which benchmarks run, and how often.
 BENCH ?= .
 BENCHCOUNT ?= 1
+# Which clients run, by folder of clients/; empty: all whose tools are installed.
+CLIENTS ?=
 # A commit whose recorded promise `make breaking` keeps too, such as origin/main.
 BREAKING_AGAINST ?=
 # Where the public test suites lie; tests look here first.
@@ -80,6 +82,10 @@ conformance: ## the public suites, whole; absent data is a failure
 	}
 	HALLMARK_SHARED="$(HALLMARK_SHARED)" $(GO) test -json -count=1 -run Conformance ./... | $(REPORT) -strict
 
+.PHONY: clients
+clients: build $(VALIDATE_PROTO) ## a client in each language against a service of its own; CLIENTS="go java" chooses
+	$(GO) run ./clients/harness $(CLIENTS)
+
 .PHONY: contracts
 contracts: ## lint the shipped contracts and run their cases
 	$(GO) run ./cmd/hallmark check contracts
@@ -87,6 +93,14 @@ contracts: ## lint the shipped contracts and run their cases
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (60s) each; FUZZ=regexp selects
 	@GO="$(GO)" FUZZTIME="$(FUZZTIME)" FUZZ="$(FUZZ)" tools/fuzz.sh
+
+.PHONY: faults
+faults: ## the real binary killed, its disk full, its database gone; up to 8 minutes
+	HALLMARK_FAULTS=full $(GO) test -json -count=1 -timeout 15m ./faulttest | $(REPORT)
+
+.PHONY: deploy-check
+deploy-check: $(BIN)/grpcurl ## deploy/ as far as this machine can; says what it left out
+	@GO="$(GO)" tools/deploy-check.sh
 
 .PHONY: bench
 bench: ## every benchmark; BENCH=regexp selects, BENCHCOUNT repeats

@@ -1,10 +1,12 @@
 package gate
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/hallmark-gate/hallmark/audit"
 	"github.com/hallmark-gate/hallmark/contract"
 	"github.com/hallmark-gate/hallmark/policy"
 	"github.com/hallmark-gate/hallmark/receipt"
@@ -59,6 +61,11 @@ func TestApproval(t *testing.T) {
 	h.validate(orchestrator, "s1", "mail", `{"id":"y"}`, `{"body":"news"}`)
 	if again := h.authorize(orchestrator, p); again.Challenge != asked.Challenge {
 		t.Error("a fresh result of the same kind changes the challenge")
+	}
+	// It is made again from the call that is repeated; later, it is still the same.
+	h.pass(90 * time.Second)
+	if again := h.authorize(orchestrator, p); again.Challenge != asked.Challenge {
+		t.Error("a later repeat gets another challenge")
 	}
 
 	yes := h.approve(h.boss, asked.Challenge, nil)
@@ -142,4 +149,30 @@ func TestChallengeExpires(t *testing.T) {
 	if second := h.authorize(orchestrator, p).Challenge; second == "" || second == first {
 		t.Error("no new challenge")
 	}
+}
+
+// forgetful is a store that cannot say what was delivered, and can do everything else.
+type forgetful struct{ audit.Store }
+
+func (forgetful) Delivered(context.Context, string, string) ([]audit.Delivery, error) {
+	return nil, audit.ErrUnavailable
+}
+
+// What cannot be known is not nothing: nobody is asked, and no earlier yes counts.
+func TestApprovalWithoutSources(t *testing.T) {
+	h := build(t)
+	p := wipeOf("s1", "00000001", "now")
+	yes := h.approve(h.boss, h.authorize(orchestrator, p).Challenge, nil) // after nothing
+	h.validate(orchestrator, "s1", "mail", `{"id":"x"}`, `{"body":"hello"}`)
+	h.gate.store = forgetful{h.store}
+	if a := h.authorize(orchestrator, p); a.Challenge != "" {
+		t.Error("a person is asked")
+	} else {
+		wants(t, a, policy.Deny, policy.ConditionError, contract.NotAuthorized)
+	}
+	p.Approval = yes
+	wants(t, h.authorize(orchestrator, p), policy.Deny, policy.InvalidApproval, contract.NotAuthorized)
+	// Without a session there is nothing to know; the challenge says so by naming none.
+	p.SessionID, p.Approval = "", ""
+	wants(t, h.authorize(orchestrator, p), policy.NeedsApproval, policy.NeedsPerson, contract.ApprovalRequired)
 }

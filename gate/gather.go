@@ -96,17 +96,28 @@ func (d *deciding) sources(ctx context.Context, r reading) policy.Sources {
 	return s
 }
 
+// unseen reports that a call belongs to a session of which the store cannot say what it
+// has seen: that is not the same as nothing.
+func unseen(r reading, s policy.Sources) bool { return r.SessionID != "" && !s.Known }
+
 // approval judges the approval that came with a call, against the challenge that the
 // same call got before.
 func (d *deciding) approval(ctx context.Context, r reading, s policy.Sources) (policy.Approval, receipt.Challenge, error) {
-	token, err := d.gate.store.Recall(ctx, d.challengeKey(r, s), d.now)
+	if unseen(r, s) {
+		return policy.ApprovalInvalid, receipt.Challenge{}, nil // nor what the person would have to have seen
+	}
+	memo, err := d.gate.store.Recall(ctx, d.challengeKey(r, s), d.now)
 	switch {
 	case errors.Is(err, audit.ErrNotFound):
 		return policy.ApprovalInvalid, receipt.Challenge{}, nil
 	case err != nil:
 		return policy.ApprovalInvalid, receipt.Challenge{}, fmt.Errorf("gate: looking for the challenge: %w", err)
 	}
-	c, err := d.tokens.Keys.VerifyChallenge(string(token), receipt.ChallengeExpect{
+	token, err := d.askedBefore(r, s, memo)
+	if err != nil {
+		return policy.ApprovalInvalid, receipt.Challenge{}, nil // its key is gone
+	}
+	c, err := d.tokens.Keys.VerifyChallenge(token, receipt.ChallengeExpect{
 		Issuer: d.tokens.Issuer, Tenant: d.caller.Tenant, Session: r.SessionID, Caller: d.caller.Name,
 		Principal: r.Principal, Tool: r.name, Version: uint32(r.tool.Contract.Version), Arguments: r.canonical, Now: d.now,
 	})
@@ -114,7 +125,7 @@ func (d *deciding) approval(ctx context.Context, r reading, s policy.Sources) (p
 		return policy.ApprovalInvalid, receipt.Challenge{}, nil
 	}
 	_, err = d.tokens.Approvers.Verify(r.Approval, receipt.ApprovalExpect{
-		Audience: d.tokens.Issuer, Challenge: receipt.Digest(token), Caller: d.caller.Name, Now: d.now,
+		Audience: d.tokens.Issuer, Challenge: receipt.Digest([]byte(token)), Caller: d.caller.Name, Now: d.now,
 	})
 	switch {
 	case err == nil:
