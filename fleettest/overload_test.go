@@ -191,20 +191,21 @@ func TestOverload(t *testing.T) {
 	onLinux(t)
 	o := newOverload(t)
 	o.capacity(t, roomFor, time.Second) // connections are made, pages are in memory
-	before := o.capacity(t, roomFor, either(3*time.Second, 10*time.Second))
+	before := o.capacity(t, roomFor, either(2*time.Second, 10*time.Second))
 	alone := o.r.memory(t)
 
-	t.Run("ten times", func(t *testing.T) { o.endure(t, before) })
+	t.Run("ten times", func(t *testing.T) { o.endure(t, before, either(0.7, 0.9)) })
 	t.Run("ten times under siege", func(t *testing.T) {
 		s := besiege(t, o.r, o.authority)
-		o.endure(t, before)
+		o.endure(t, before, either(0.4, 0.7)) // the besiegers have a part of it too
 		s.lift(t)
 	})
 	t.Logf("capacity %.0f/s; memory before %d MiB", before, alone>>20)
 }
 
-// endure offers ten times the capacity for a while and holds the replica to its bounds.
-func (o *overload) endure(t *testing.T, capacity float64) {
+// endure offers ten times the capacity for a while and holds the replica to its bounds;
+// least is the part of the capacity that must be left.
+func (o *overload) endure(t *testing.T, capacity, least float64) {
 	t.Helper()
 	d := either(5*time.Second, time.Minute)
 	from := len(served(t, o.r, codes.ResourceExhausted))
@@ -236,8 +237,8 @@ func (o *overload) endure(t *testing.T, capacity float64) {
 	if float64(out.offered) < 0.7*tenTimes*capacity*out.seconds {
 		t.Logf("the machine could not offer ten times the capacity")
 	}
-	if least := either(0.7, 0.9) * capacity; good < least {
-		t.Errorf("%.0f/s answered, at least %.0f/s can be", good, least)
+	if good < least*capacity {
+		t.Errorf("%.0f/s answered, at least %.0f/s can be", good, least*capacity)
 	}
 	if len(refusals) == 0 || p99(refusals) > soonRefused {
 		t.Errorf("%d refusals, p99 %s, at most %s", len(refusals), p99(refusals), soonRefused)
@@ -246,7 +247,7 @@ func (o *overload) endure(t *testing.T, capacity float64) {
 		t.Errorf("%d MiB in memory, at most %d", most>>20, mostMemory>>20)
 	}
 	third := len(memory) / 3
-	if first, last := slices.Max(memory[:third]), slices.Max(memory[2*third:]); last > first+first/4+(32<<20) {
+	if first, last := slices.Max(memory[:third]), slices.Max(memory[2*third:]); last > first+first/10+either[int64](96<<20, 48<<20) {
 		t.Errorf("memory grows: at most %d MiB in the first third, %d MiB in the last", first>>20, last>>20)
 	}
 }

@@ -48,8 +48,9 @@ var built = sync.OnceValues(func() (string, error) {
 	}
 	buildDir = dir
 	path := filepath.Join(dir, "hallmark")
+	// Without what debuggers need it is linked in half the time.
 	//nolint:gosec // our own sources
-	if out, err := exec.Command("go", "build", "-o", path, "../cmd/hallmark").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, "../cmd/hallmark").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
 	return path, nil

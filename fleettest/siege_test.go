@@ -27,7 +27,7 @@ const (
 	idlers     = 960
 	halfShakes = 20
 	slowCalls  = 8
-	siegePause = 50 * time.Millisecond // of each besieger between its blows
+	siegePause = 200 * time.Millisecond // of each besieger between its blows
 )
 
 // besieger is one way to do harm, as a client whose certificate is good or as one without.
