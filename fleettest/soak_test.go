@@ -169,11 +169,15 @@ func TestFlat(t *testing.T) {
 		want int
 	}{
 		{"nothing changes", func(int) sample { return sample{goroutines: 30, mebibytes: 60, open: 20} }, 0},
-		{"it comes and goes", func(i int) sample { return sample{goroutines: 30 + float64(i%5), mebibytes: 60 + float64(i%9), open: 20} }, 0},
+		{"it comes and goes", func(i int) sample {
+			return sample{goroutines: 30 + float64(i%5), mebibytes: 60 + float64(i%9), open: 20}
+		}, 0},
 		{"a goroutine a sample", func(i int) sample { return sample{goroutines: 30 + float64(i), mebibytes: 60, open: 20} }, 1},
 		{"half a MiB a sample", func(i int) sample { return sample{goroutines: 30, mebibytes: 60 + float64(i)/2, open: 20} }, 1},
 		{"a file every third", func(i int) sample { return sample{goroutines: 30, mebibytes: 60, open: 20 + float64(i)/3} }, 1},
-		{"only the start", func(i int) sample { return sample{goroutines: 30, mebibytes: 60 - float64(max(0, warmUp-i))*20, open: 20} }, 0},
+		{"only the start", func(i int) sample {
+			return sample{goroutines: 30, mebibytes: 60 - float64(max(0, warmUp-i))*20, open: 20}
+		}, 0},
 	} {
 		samples := make([]sample, 60)
 		for i := range samples {
