@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -70,7 +69,7 @@ func slow(t *testing.T, dsn string) {
 // one makes one call on one of the connections.
 func (o *overload) one(ctx context.Context) error {
 	i := o.next.Add(1)
-	reply, err := o.gates[i%connections].Validate(ctx, review(fmt.Sprintf("req.o.%07d", i)), grpc.WaitForReady(false))
+	reply, err := o.gates[i%connections].Validate(ctx, review(fmt.Sprintf("req.o.%07d", i)))
 	if err == nil && reply.GetResult().GetData() == nil {
 		return fmt.Errorf("a good result is refused: %v", reply.GetResult().GetFailure().GetCode())
 	}

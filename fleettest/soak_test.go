@@ -242,15 +242,23 @@ var kinds = []accepted{
 		return fmt.Sprintf(`{"project_id":"bluebird","run_id":"run_A1b2C3d4E5f6","state":"failed","observed_at":%q}`, time.Now().UTC().Format(time.RFC3339))
 	}, nil},
 	{"list_runs", `{"project_id":"bluebird"}`, "https://ci.example.test/projects/bluebird/runs", "application/json", verbatim(`{"project_id":"bluebird","runs":[]}`), nil},
-	{"web_read", `{"url":"https://assay.example.test/marks"}`, "https://assay.example.test/marks", "text/html; charset=utf-8",
-		verbatim(`<!doctype html><title>Marks</title><h1>Marks</h1><p>A lion means <a href="/sterling">sterling</a>.</p><p style="display:none">hidden</p>` + strings.Repeat("<p>More of it.</p>", 200)), nil},
+	{
+		"web_read", `{"url":"https://assay.example.test/marks"}`, "https://assay.example.test/marks", "text/html; charset=utf-8",
+		verbatim(`<!doctype html><title>Marks</title><h1>Marks</h1><p>A lion means <a href="/sterling">sterling</a>.</p><p style="display:none">hidden</p>` + strings.Repeat("<p>More of it.</p>", 200)), nil,
+	},
 	{"document_read", `{"path":"marks.csv"}`, "marks.csv", "text/csv; charset=utf-8", verbatim("mark,note\r\n1,\"a, b\"\r\n"), func(u *hallmarkv1.Upstream) { u.Status = nil }},
-	{"deployed_revision", `{"environment":"staging"}`, "deployctl revision staging", "", verbatim("revision=4f2a9c1d state=healthy\n"),
-		func(u *hallmarkv1.Upstream) { u.Status = &hallmarkv1.Upstream_ExitCode{} }},
-	{"mcp_search", `{"query":"hallmarks of silver"}`, "https://mcp.example.test/mcp", "application/json",
-		verbatim(`{"content":[{"type":"text","text":"1 result"}],"structuredContent":{"results":[{"title":"Marks 1","url":"https://silver.example.test/marks/1","snippet":"A lion for sterling."}]},"isError":false}`), nil},
-	{"vendor_review", `{"change_id":"CR-1042"}`, "https://vendor.example.test/api/changes/1042/reviews/7", "application/json",
-		verbatim(`{"number":1042,"title":"Rotate keys","labels":[{"name":"security","color":"red"}],"review":{"id":7,"state":"APPROVED","user":{"id":7,"login":"ana-petrova"}}}`), nil},
+	{
+		"deployed_revision", `{"environment":"staging"}`, "deployctl revision staging", "", verbatim("revision=4f2a9c1d state=healthy\n"),
+		func(u *hallmarkv1.Upstream) { u.Status = &hallmarkv1.Upstream_ExitCode{} },
+	},
+	{
+		"mcp_search", `{"query":"hallmarks of silver"}`, "https://mcp.example.test/mcp", "application/json",
+		verbatim(`{"content":[{"type":"text","text":"1 result"}],"structuredContent":{"results":[{"title":"Marks 1","url":"https://silver.example.test/marks/1","snippet":"A lion for sterling."}]},"isError":false}`), nil,
+	},
+	{
+		"vendor_review", `{"change_id":"CR-1042"}`, "https://vendor.example.test/api/changes/1042/reviews/7", "application/json",
+		verbatim(`{"number":1042,"title":"Rotate keys","labels":[{"name":"security","color":"red"}],"review":{"id":7,"state":"APPROVED","user":{"id":7,"login":"ana-petrova"}}}`), nil,
+	},
 }
 
 // mixed makes call i of a caller: each kind in turn, good and broken, and proposals
