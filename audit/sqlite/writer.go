@@ -33,15 +33,16 @@ func (s *Store) run() {
 				return
 			}
 			batch = s.collect(append(batch[:0], j))
-			err := s.attempt(func() error {
-				_, err := s.commit(batch)
+			wrote := false
+			err := s.attempt(func() (err error) {
+				wrote, err = s.commit(batch)
 				return err
 			})
-			s.finish(batch, err)
-			clear(batch) // keep no record alive while idle
-			if err == nil && s.failure.Load() != nil {
+			if err == nil && wrote && s.failure.Load() != nil {
 				s.prove()
 			}
+			s.finish(batch, err)
+			clear(batch) // keep no record alive while idle
 		case st := <-s.steps:
 			st.done <- s.purge(st)
 		case <-probe:
@@ -78,8 +79,9 @@ func (s *Store) finish(batch []*job, err error) {
 }
 
 // prove writes as much as one largest record takes; where there is room for it the store
-// works again. A batch that succeeds proves less: a full disk takes a few small records
-// now and then, and Ready must not waver with them.
+// works again. A batch that was written proves less, and one that found nothing to write
+// nothing at all: a full disk takes a few small records now and then, and Ready must not
+// waver with them.
 func (s *Store) prove() {
 	if s.attempt(s.probe) == nil {
 		s.failure.Store(nil)

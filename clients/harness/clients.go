@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -100,9 +99,7 @@ func (c client) start(ctx context.Context, s *service, output io.Writer) error {
 	cmd.Dir = c.dir
 	cmd.Env = append(os.Environ(), s.environment()...)
 	cmd.Stdout, cmd.Stderr = output, output
-	// A script has children; they end with it.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	endsWhole(cmd)
 	cmd.WaitDelay = 10 * time.Second
 	err := cmd.Run()
 	if ctx.Err() != nil {
