@@ -18,6 +18,8 @@ FUZZ ?= .
 # Which benchmarks run, and how often.
 BENCH ?= .
 BENCHCOUNT ?= 1
+# How long the soak takes.
+SOAK ?= 10m
 # Which clients run, by folder of clients/; empty: all whose tools are installed.
 CLIENTS ?=
 # A commit whose recorded promise `make breaking` keeps too, such as origin/main.
@@ -97,6 +99,15 @@ fuzz: ## every fuzz target for FUZZTIME (60s) each; FUZZ=regexp selects
 .PHONY: faults
 faults: ## the real binary killed, its disk full, its database gone; up to 8 minutes
 	HALLMARK_FAULTS=full $(GO) test -json -count=1 -timeout 15m ./faulttest | $(REPORT)
+
+# Loads on loopback and gives way to everything else that runs here.
+.PHONY: fleet
+fleet: ## replicas behind nginx and round robin, overload, drain; up to 6 minutes
+	HALLMARK_FLEET=full nice -n 5 $(GO) test -json -count=1 -timeout 15m ./fleettest | $(REPORT)
+
+.PHONY: soak
+soak: ## a mix of calls for SOAK (10m) on each store; prints what it took
+	HALLMARK_SOAK="$(SOAK)" nice -n 5 $(GO) test -v -count=1 -timeout 0 -run '^TestSoak$$' ./fleettest
 
 .PHONY: deploy-check
 deploy-check: $(BIN)/grpcurl ## deploy/ as far as this machine can; says what it left out

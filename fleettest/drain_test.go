@@ -17,6 +17,7 @@ import (
 // C: told to stop, a replica says NOT_SERVING while it still answers, waits, refuses new
 // calls, lets running ones end within the deadline, and exits with 0; in this order.
 func TestDrain(t *testing.T) {
+	t.Parallel()
 	const wait, timeout = time.Second, 2 * time.Second
 	a := newAuthority(t)
 	r := launch(t, nil, append([]string{

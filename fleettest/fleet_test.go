@@ -14,7 +14,7 @@ import (
 
 // ageing is how long a connection to a replica lives here: minutes in the field, seconds
 // so that the tests see it. Give or take a tenth, as the service does.
-const ageing = 3 * time.Second
+const ageing = 2 * time.Second
 
 // fleetTools are the contracts that a fleet needs here: few, so that it starts fast.
 var fleetTools = []string{"review_status", "deploy"}

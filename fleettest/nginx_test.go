@@ -13,70 +13,54 @@ import (
 )
 
 // nginx is a proxy that ends TLS and says who called, with a directory of its own. It is
-// configured as deploy/nginx shows it.
+// configured by what ships.
 type nginx struct {
 	*authority
 	dir, addr string
 	cmd       *exec.Cmd
 }
 
-// nginxConfig has room for: the user directive, the directory of certificates, upstream
-// servers, the address.
+// nginxConfig is what the shipped configuration stands in: the user directive and that.
 const nginxConfig = `daemon off;
 worker_processes 1;
-%[1]s
+%s
 pid nginx.pid;
 error_log error.log warn;
 events { worker_connections 1024; }
 http {
-	access_log off;
 	client_body_temp_path body;
 	proxy_temp_path proxy;
 	fastcgi_temp_path fastcgi;
 	uwsgi_temp_path uwsgi;
 	scgi_temp_path scgi;
-	map $ssl_client_s_dn $hallmark_identity {
-		default "";
-		"~^CN=assistant,O=example\.test$" spiffe://example.test/agents/assistant;
-		"~^CN=operator,O=example\.test$" spiffe://example.test/people/operator;
-	}
-	upstream hallmark {
-%[3]s		keepalive 64;
-	}
-	server {
-		listen %[4]s ssl http2;
-		server_name hallmark.example.test;
-		ssl_certificate %[2]s/server.pem;
-		ssl_certificate_key %[2]s/server.key;
-		ssl_client_certificate %[2]s/ca.pem;
-		ssl_verify_client on;
-		ssl_protocols TLSv1.3;
-		ssl_session_tickets off;
-		ssl_session_cache off;
-		client_max_body_size 7m;
-		client_body_timeout 15s;
-		large_client_header_buffers 4 16k;
-		http2_max_concurrent_streams 128;
-		keepalive_requests 100000;
-		keepalive_time 5m;
-		grpc_ssl_certificate %[2]s/proxy.pem;
-		grpc_ssl_certificate_key %[2]s/proxy.key;
-		grpc_ssl_trusted_certificate %[2]s/ca.pem;
-		grpc_ssl_verify on;
-		grpc_ssl_name hallmark.example.test;
-		grpc_ssl_server_name on;
-		grpc_ssl_protocols TLSv1.3;
-		grpc_ssl_session_reuse off;
-		grpc_set_header hallmark-forwarded-identity $hallmark_identity;
-		grpc_connect_timeout 2s;
-		grpc_send_timeout 15s;
-		grpc_read_timeout 30s;
-		grpc_next_upstream error timeout;
-		grpc_next_upstream_tries 3;
-		location / { grpc_pass grpcs://hallmark; }
-	}
+%s
 }
 `
+
+// shippedNginx is the configuration that ships.
+const shippedNginx = "../deploy/nginx/hallmark.conf"
+
+// fitted is the shipped configuration with the places of this test in place of those of a
+// deployment: nothing else of it is another.
+func (n *nginx) fitted(t *testing.T, replicas []*replica) string {
+	t.Helper()
+	text := string(readFile(t, shippedNginx))
+	for _, c := range []struct{ line, with string }{
+		{`server hallmark-1:7443 `, "server " + replicas[0].addr + " "},
+		{`server hallmark-2:7443 `, "server " + replicas[1].addr + " "},
+		{`server hallmark-3:7443 `, "server " + replicas[2].addr + " "},
+		{`listen 7443 `, "listen " + n.addr + " "},
+		{`listen 127.0.0.1:8081;`, "listen unix:" + filepath.Join(n.dir, "probe.sock") + ";"},
+		{`access_log /dev/stdout hallmark;`, "access_log access.log hallmark;"},
+		{`/etc/nginx/hallmark/`, n.authority.dir + "/"},
+	} {
+		if !strings.Contains(text, c.line) {
+			t.Fatalf("%s does not say %q", shippedNginx, c.line)
+		}
+		text = strings.ReplaceAll(text, c.line, c.with)
+	}
+	return text
+}
 
 // startNginx starts the proxy in front of replicas, or skips where there is none.
 func startNginx(t *testing.T, a *authority, replicas []*replica) *nginx {
@@ -125,11 +109,7 @@ func (n *nginx) configure(t *testing.T, replicas []*replica) {
 	if os.Getuid() == 0 {
 		user = "user root;" // its workers read the test's directories
 	}
-	var upstream strings.Builder
-	for _, r := range replicas {
-		fmt.Fprintf(&upstream, "\t\tserver %s max_fails=1 fail_timeout=5s;\n", r.addr)
-	}
-	write(t, n.file(), fmt.Sprintf(nginxConfig, user, n.authority.dir, upstream.String(), n.addr))
+	write(t, n.file(), fmt.Sprintf(nginxConfig, user, n.fitted(t, replicas)))
 }
 
 // point makes the proxy use other replicas, without losing a call.

@@ -40,16 +40,17 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// binary builds the real thing, once for all tests.
-var binary = sync.OnceValues(func() (string, error) {
+// built builds the real thing, once for all tests.
+var built = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "hallmark-fleet-")
 	if err != nil {
 		return "", err
 	}
 	buildDir = dir
 	path := filepath.Join(dir, "hallmark")
+	// Without what debuggers need it is linked in half the time.
 	//nolint:gosec // our own sources
-	if out, err := exec.Command("go", "build", "-o", path, "../cmd/hallmark").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, "../cmd/hallmark").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
 	return path, nil
@@ -57,7 +58,7 @@ var binary = sync.OnceValues(func() (string, error) {
 
 func mustBinary(t *testing.T) string {
 	t.Helper()
-	path, err := binary()
+	path, err := built()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,7 +83,7 @@ func (n *names) set(replicas []*replica) {
 // Bounds of these tests.
 const (
 	unevenness = 0.15 // of a replica's part from the even one
-	window     = 900  // calls over which the parts are measured
+	window     = 600  // calls over which the parts are measured
 	// settling is how long the balancer may take to see a change: connections live for
 	// ageing and a tenth more, and the machine may be slow.
 	settling = ageing + ageing/10 + time.Second
