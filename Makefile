@@ -22,6 +22,11 @@ BENCHCOUNT ?= 1
 SOAK ?= 10m
 # Which clients run, by folder of clients/; empty: all whose tools are installed.
 CLIENTS ?=
+PKG ?= ./...
+# Over how many rounds `make bench` takes its medians, and which workloads it runs.
+ROUNDS ?= 5
+ONLY ?= .
+RATIOS := ./validators/schema ./gate ./policy ./audit/sqlite
 # A commit whose recorded promise `make breaking` keeps too, such as origin/main.
 BREAKING_AGAINST ?=
 # Where the public test suites lie; tests look here first.
@@ -114,8 +119,17 @@ deploy-check: $(BIN)/grpcurl ## deploy/ as far as this machine can; says what it
 	@GO="$(GO)" tools/deploy-check.sh
 
 .PHONY: bench
-bench: ## every benchmark; BENCH=regexp selects, BENCHCOUNT repeats
-	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(BENCHCOUNT) ./...
+bench: build ## what a call costs beside a bare echo and the library: name value goal (minutes)
+	@mkdir -p .tmp/bench
+	$(GO) build -o .tmp/bench/ ./bench/...
+	.tmp/bench/ratios -hallmark bin/hallmark -echo .tmp/bench/echo -load .tmp/bench/load -rounds $(ROUNDS) -only '$(ONLY)'
+	for package in $(RATIOS); do
+		$(GO) test -run '^$$' -bench '^Benchmark(Ratio|Growth|Compile)$$' -benchtime 1x $$package | awk -f bench/lines.awk
+	done
+
+.PHONY: bench-go
+bench-go: ## every Go benchmark; BENCH=regexp and PKG=package select, BENCHCOUNT repeats
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(BENCHCOUNT) $(PKG)
 
 # ---- judgement of sources ---------------------------------------------------
 

@@ -125,7 +125,7 @@ func prepare(call Call) (prepared, error) {
 	if call.Request.ArgumentsJSON == "" {
 		return p, nil
 	}
-	v, err := strictjson.Parse([]byte(call.Request.ArgumentsJSON), strictjson.Ceilings())
+	v, err := strictjson.ParseString(call.Request.ArgumentsJSON, strictjson.Ceilings())
 	if err != nil {
 		return prepared{}, &CallError{"request.arguments_json", "is not one strict JSON value: " + readerDetail(err)}
 	}
@@ -133,7 +133,7 @@ func prepare(call Call) (prepared, error) {
 		return prepared{}, &CallError{"request.arguments_json", "is not a JSON object"}
 	}
 	p.arguments = v
-	if canonical, err := strictjson.AppendCanonical(nil, v, strictjson.KeepBigNumbers); err == nil {
+	if canonical, err := strictjson.AppendCanonical(make([]byte, 0, len(call.Request.ArgumentsJSON)), v, strictjson.KeepBigNumbers); err == nil {
 		p.argumentsDigest = digest(canonical)
 	}
 	return p, nil

@@ -71,7 +71,11 @@ func below(source, prefix string) bool {
 // Where a request was redirected the path is another's and is left out.
 func cleanSource(source string, redirected bool) string {
 	if scheme, rest, is := strings.Cut(source, "://"); is && isScheme(scheme) {
-		return asciiOnly(cleanURL(strings.ToLower(scheme), rest, redirected))
+		clean := asciiOnly(cleanURL(strings.ToLower(scheme), rest, redirected))
+		if strings.HasPrefix(source, clean) {
+			return source[:len(clean)]
+		}
+		return clean
 	}
 	return asciiOnly(commandName(source))
 }
@@ -116,13 +120,12 @@ func cleanURL(scheme, rest string, redirected bool) string {
 		// "user:pa#ss@host": where the user info ends is in doubt.
 		return scheme + "://"
 	}
-	out := scheme + "://" + authority
 	pathPart, _, _ := strings.Cut(behind, "#")
 	pathPart, _, _ = strings.Cut(pathPart, "?")
-	if !redirected && strings.HasPrefix(pathPart, "/") && !strings.Contains(behind, "@") {
-		out += pathPart
+	if redirected || !strings.HasPrefix(pathPart, "/") || strings.Contains(behind, "@") {
+		pathPart = ""
 	}
-	return out
+	return scheme + "://" + authority + pathPart
 }
 
 // isHostPort reports whether an authority has the form of a host with at most a
@@ -134,6 +137,9 @@ func isHostPort(authority string) bool {
 
 // asciiOnly replaces what is no printing ASCII by "?" and cuts at maxSource.
 func asciiOnly(s string) string {
+	if len(s) <= maxSource && isPrinting(s) {
+		return s
+	}
 	out := make([]byte, 0, min(len(s), maxSource))
 	for _, r := range s {
 		if len(out) == maxSource {
@@ -145,4 +151,14 @@ func asciiOnly(s string) string {
 		out = append(out, byte(r))
 	}
 	return string(out)
+}
+
+// isPrinting reports whether s is printing ASCII, without spaces.
+func isPrinting(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] >= 0x7F {
+			return false
+		}
+	}
+	return true
 }

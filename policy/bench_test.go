@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/hallmark-gate/hallmark/internal/interleave"
 )
 
 // mailUnder is a call with one recipient under n grants, only the last of which covers it.
@@ -94,6 +96,25 @@ func BenchmarkDecide(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkRatio measures the goal of a decision: value and goal are microseconds.
+func BenchmarkRatio(b *testing.B) {
+	set := compile(b, nil)
+	for _, n := range []int{1, 10, 100} {
+		b.Run("decide/grants="+strconv.Itoa(n), func(b *testing.B) {
+			r := mailUnder(b, n)
+			took := interleave.Compare(15, 20*time.Millisecond, func() {
+				if Decide(set, r).Effect != Allow {
+					b.Fatal("not allowed")
+				}
+			})
+			b.ReportMetric(took.Time(0)/1000, "value")
+			if n == 10 {
+				b.ReportMetric(1, "goal")
+			}
+		})
+	}
 }
 
 func worst(t testing.TB) Request {

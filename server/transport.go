@@ -1,7 +1,6 @@
 package server
 
 import (
-	"runtime"
 	"time"
 
 	"google.golang.org/grpc"
@@ -36,6 +35,7 @@ const (
 	connWindow     = 1 << 20
 	pingEvery      = time.Minute
 	pingTimeout    = 20 * time.Second
+	mostWorkers    = 256
 	minPing        = 10 * time.Second // a client that pings more often is sent away
 )
 
@@ -71,7 +71,9 @@ func newTransport(c chain, of services, cfg Config, creds credentials.TransportC
 		// By themselves windows grow to 16 MiB for each call, read or not.
 		grpc.StaticStreamWindowSize(streamWindow),
 		grpc.StaticConnWindowSize(connWindow),
-		grpc.NumStreamWorkers(uint32(runtime.GOMAXPROCS(0))), //nolint:gosec // small
+		// A call waits for its record, so that workers are needed for as many as there may
+		// be; a goroutine of its own would grow its stack anew for each.
+		grpc.NumStreamWorkers(uint32(min(cfg.MaxInFlight, mostWorkers))), //nolint:gosec // positive
 		grpc.UnknownServiceHandler(c.stream(unknownMethod, refuseUnknownMethod)),
 	}
 	if spans != nil {

@@ -17,6 +17,7 @@ import (
 type envelope struct {
 	tool  string
 	codes []contract.FailureCode // that may be reported
+	under strictjson.Pointer     // where data stands
 }
 
 // otherRequest is the rejection of an envelope that answers somebody else.
@@ -36,7 +37,7 @@ func (e envelope) unframe(v strictjson.Value, r Request) (frame, *Verdict) {
 		foreign = &otherRequest
 	}
 	if v.Member("outcome").Text() == "success" {
-		return frame{payload: v.Member("data"), under: strictjson.Pointer{"data"}, foreign: foreign}, nil
+		return frame{payload: v.Member("data"), under: e.under, foreign: foreign}, nil
 	}
 	// A failure that belongs to another request is none of ours (A6), whatever it says.
 	if foreign != nil {

@@ -34,7 +34,7 @@ type frame struct {
 func framingOf(c *contract.Contract) framing {
 	switch c.Result.Framing {
 	case contract.FramingEnvelope:
-		return envelope{tool: c.Tool, codes: c.Result.FailureCodes}
+		return envelope{tool: c.Tool, codes: c.Result.FailureCodes, under: strictjson.Pointer{"data"}}
 	case contract.FramingMCP:
 		return callResultOf(c)
 	case contract.FramingJSONRPC:

@@ -43,9 +43,10 @@ var rooms = map[string]room{
 
 	"contract": {imports: []string{strictjson, format}},
 	condition:  {imports: []string{strictjson}},
-	schema:     {imports: []string{strictjson, format}},
+	// Measured beside the library: reading, judging and projecting together.
+	schema:     {imports: []string{strictjson, format}, tests: []string{projection, "internal/interleave"}},
 	projection: {imports: []string{strictjson, text, condition}},
-	"policy":   {imports: []string{strictjson, format, condition}},
+	"policy":   {imports: []string{strictjson, format, condition}, tests: []string{"internal/interleave"}},
 
 	"validators": {
 		imports: []string{"contract", strictjson, format, text, condition, schema, projection},
@@ -55,7 +56,7 @@ var rooms = map[string]room{
 
 	"gate": {
 		imports: []string{"validators", "policy", "receipt", "audit", "audit/seal", "contract", strictjson},
-		tests:   []string{semantic, "audit/audittest", "audit/sqlite", "receipt/permit"},
+		tests:   []string{semantic, "audit/audittest", "audit/sqlite", "receipt/permit", "internal/interleave"},
 	},
 	"casetest": {
 		imports: []string{"gate", "contract"},
@@ -83,7 +84,7 @@ var rooms = map[string]room{
 		imports: []string{"gen", "receipt/permit"},
 		tests:   []string{"server", "gate", "validators", semantic, "audit", "audit/sqlite"},
 	},
-	"bench": {imports: []string{"gen"}},
+	"bench/": {imports: []string{"gen"}},
 
 	// Tests of the real binary, from outside: what the wire says and what the files hold.
 	"faulttest": {tests: []string{"gen", "audit/seal", "receipt"}},
@@ -91,7 +92,8 @@ var rooms = map[string]room{
 	// Tests of several processes of the real binary, from outside.
 	"fleettest": {tests: []string{"gen"}},
 
-	"internal/archtest": {},
+	"internal/archtest":   {},
+	"internal/interleave": {},
 }
 
 // outside names who may import a library that carries a decision. The prefix covers
@@ -121,7 +123,7 @@ var outside = []struct {
 }
 
 // wire names the rooms that speak to the world.
-var wire = []string{"server", "cmd/", "clients/", "bench", "faulttest", "fleettest"}
+var wire = []string{"server", "cmd/", "clients/", "bench/", "faulttest", "fleettest"}
 
 // within reports whether a name, or one that ends in a slash and stands for what is
 // below it, covers the folder.

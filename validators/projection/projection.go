@@ -16,6 +16,7 @@ package projection
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
@@ -45,7 +46,9 @@ type Plan struct{ root place }
 type place struct {
 	given  bool       // the agent gets the location whole
 	text   *TextField // the location is outside text
+	fixed  string     // its pointer, where no array is on the way
 	names  []string   // members with places of their own, agent fields first
+	quoted []string   // names as JSON writes them, with their colon
 	below  []*place   // of names
 	every  *place     // of array elements
 	wanted int        // how many of names lead to given locations
@@ -60,7 +63,10 @@ func New(agentFields []strictjson.Pointer, texts []TextField) *Plan {
 	}
 	p.root.markWanted()
 	for _, t := range texts {
-		p.root.open(t.At).text = &t
+		at := p.root.open(t.At)
+		if at.text = &t; !slices.Contains(t.At, strictjson.EveryElement) {
+			at.fixed = t.At.String()
+		}
 	}
 	return p
 }
@@ -77,6 +83,7 @@ func (p *place) open(at strictjson.Pointer) *place {
 		default:
 			next = &place{}
 			p.names = append(p.names, token)
+			p.quoted = append(p.quoted, string(strictjson.AppendString(nil, token))+":")
 			p.below = append(p.below, next)
 			p = next
 		}
@@ -240,37 +247,70 @@ func eachString(v strictjson.Value, at *place, given bool, visit func(strictjson
 // Pointers, into that value, of every string that is outside text. ok is false where v
 // has nothing that the plan gives at its root.
 func (p *Plan) Project(dst []byte, v strictjson.Value) (out []byte, untrusted []string, ok bool) {
-	w := writer{dst: dst}
 	if !p.root.given && p.root.wanted == 0 && p.root.every == nil {
 		return dst, nil, false
 	}
 	if !v.Exists() {
 		return dst, nil, false
 	}
-	w.value(v, &p.root)
+	if dst == nil {
+		dst = make([]byte, 0, min(v.End()-v.Offset(), firstRoom))
+	}
+	w := writer{dst: dst}
+	var way [usualDepth]step
+	w.value(v, &p.root, way[:0])
 	return w.dst, w.untrusted, true
 }
 
-// writer writes the projection of one value and keeps the way to where it is.
+const (
+	firstRoom  = 64 << 10 // bytes that are reserved at once for a projection
+	usualDepth = 8
+)
+
+// writer writes the projection of one value. The way to where it is goes along beside
+// it, so that it can stand on the stack.
 type writer struct {
 	dst       []byte
-	path      strictjson.Pointer
 	untrusted []string
+}
+
+// step is one token of a pointer that is seldom needed.
+type step struct {
+	name  string
+	index int // of an element; -1 where name counts
+}
+
+// note records that the string at the end of a way is outside text.
+func (w *writer) note(at *place, way []step) {
+	if at.fixed != "" {
+		w.untrusted = append(w.untrusted, at.fixed)
+		return
+	}
+	var usual [128]byte
+	pointer := usual[:0]
+	for _, s := range way {
+		if s.index >= 0 {
+			pointer = strconv.AppendInt(append(pointer, '/'), int64(s.index), 10)
+		} else {
+			pointer = strictjson.AppendToken(pointer, s.name)
+		}
+	}
+	w.untrusted = append(w.untrusted, string(pointer))
 }
 
 // value writes what the place gives of v: all of it, or the members and elements that
 // lead to given places.
-func (w *writer) value(v strictjson.Value, at *place) {
+func (w *writer) value(v strictjson.Value, at *place, way []step) {
 	if at.given {
 		w.dst = strictjson.AppendJSON(w.dst, v)
-		w.noteTexts(v, at)
+		w.noteTexts(v, at, way)
 		return
 	}
 	switch v.Kind() {
 	case strictjson.Object:
-		w.object(v, at)
+		w.object(v, at, way)
 	case strictjson.Array:
-		w.array(v, at)
+		w.array(v, at, way)
 	default:
 		// The schema lets a scalar stand where the agent fields name members: only that
 		// it is there can be told.
@@ -278,8 +318,12 @@ func (w *writer) value(v strictjson.Value, at *place) {
 	}
 }
 
-func (w *writer) object(v strictjson.Value, at *place) {
-	found := make([]strictjson.Value, at.wanted)
+func (w *writer) object(v strictjson.Value, at *place, way []step) {
+	var usual [16]strictjson.Value
+	found := usual[:]
+	if at.wanted > len(usual) {
+		found = make([]strictjson.Value, at.wanted)
+	}
 	for name, m := range v.Members() {
 		for i := range at.wanted {
 			if at.names[i] == name {
@@ -290,7 +334,7 @@ func (w *writer) object(v strictjson.Value, at *place) {
 	}
 	w.dst = append(w.dst, '{')
 	first := true
-	for i, m := range found {
+	for i, m := range found[:at.wanted] {
 		if !m.Exists() {
 			continue
 		}
@@ -298,48 +342,45 @@ func (w *writer) object(v strictjson.Value, at *place) {
 			w.dst = append(w.dst, ',')
 		}
 		first = false
-		w.dst = append(strictjson.AppendString(w.dst, at.names[i]), ':')
-		w.below(at.names[i], func() { w.value(m, at.below[i]) })
+		w.dst = append(w.dst, at.quoted[i]...)
+		w.value(m, at.below[i], append(way, step{at.names[i], -1}))
 	}
 	w.dst = append(w.dst, '}')
 }
 
-func (w *writer) array(v strictjson.Value, at *place) {
+func (w *writer) array(v strictjson.Value, at *place, way []step) {
 	w.dst = append(w.dst, '[')
 	if at.every != nil {
 		for i, e := range v.Elements() {
 			if i > 0 {
 				w.dst = append(w.dst, ',')
 			}
-			w.below(strconv.Itoa(i), func() { w.value(e, at.every) })
+			w.value(e, at.every, append(way, step{"", i}))
 		}
 	}
 	w.dst = append(w.dst, ']')
 }
 
 // noteTexts records the text fields inside a value that is given whole.
-func (w *writer) noteTexts(v strictjson.Value, at *place) {
+func (w *writer) noteTexts(v strictjson.Value, at *place, way []step) {
 	if at == nil {
 		return
 	}
 	switch v.Kind() {
 	case strictjson.String:
 		if at.text != nil {
-			w.untrusted = append(w.untrusted, w.path.String())
+			w.note(at, way)
 		}
 	case strictjson.Array:
+		if at.every == nil {
+			return
+		}
 		for i, e := range v.Elements() {
-			w.below(strconv.Itoa(i), func() { w.noteTexts(e, at.every) })
+			w.noteTexts(e, at.every, append(way, step{"", i}))
 		}
 	case strictjson.Object:
 		for name, m := range v.Members() {
-			w.below(name, func() { w.noteTexts(m, at.member(name)) })
+			w.noteTexts(m, at.member(name), append(way, step{name, -1}))
 		}
 	}
-}
-
-func (w *writer) below(token string, f func()) {
-	w.path = append(w.path, token)
-	f()
-	w.path = w.path[:len(w.path)-1]
 }

@@ -47,6 +47,8 @@ func (b *builder) build(root *jsonschema.Schema) (*location, error) {
 	for _, l := range all {
 		l.anyOf.discriminate()
 		l.oneOf.discriminate()
+		l.composed = l.ref != nil || l.dynamicRef != nil || len(l.allOf) > 0 || l.anyOf != nil || l.oneOf != nil ||
+			l.not != nil || l.ifThen != nil
 	}
 	return top, nil
 }
@@ -185,12 +187,7 @@ func (b *builder) fillObject(l *location, s *jsonschema.Schema) {
 	for i, name := range s.Required {
 		o.requiredIndex[name] = i
 	}
-	if len(s.Properties) > 0 {
-		o.properties = make(map[string]*location, len(s.Properties))
-		for _, name := range slices.Sorted(maps.Keys(s.Properties)) { // the same fault first, every time
-			o.properties[name] = b.get(s.Properties[name], "properties")
-		}
-	}
+	b.fillProperties(o, s)
 	for re, p := range s.PatternProperties {
 		o.patterns = append(o.patterns, patternProperty{re.(*pattern), b.get(p, "patternProperties")})
 	}
@@ -230,6 +227,22 @@ func (b *builder) fillObject(l *location, s *jsonschema.Schema) {
 	if o.descends || o.minProperties >= 0 || o.maxProperties >= 0 || len(o.required) > 0 ||
 		len(o.dependentRequired)+len(o.dependentSchemas) > 0 {
 		l.object = o
+	}
+}
+
+// fillProperties comes after the required names.
+func (b *builder) fillProperties(o *objectRules, s *jsonschema.Schema) {
+	if len(s.Properties) > 0 {
+		o.properties = make(map[string]property, len(s.Properties))
+		for _, name := range slices.Sorted(maps.Keys(s.Properties)) { // the same fault first, every time
+			_, required := o.requiredIndex[name]
+			o.properties[name] = property{b.get(s.Properties[name], "properties"), required}
+		}
+	}
+	o.requiredNamed = true
+	for name := range o.requiredIndex {
+		_, named := o.properties[name]
+		o.requiredNamed = o.requiredNamed && named
 	}
 }
 
@@ -303,9 +316,12 @@ func (b *builder) value(s *jsonschema.Schema, plain any) strictjson.Value {
 }
 
 func (b *builder) enumeration(s *jsonschema.Schema) *enumeration {
-	e := &enumeration{keys: make(map[string]struct{}, len(s.Enum.Values))}
+	e := &enumeration{texts: map[string]struct{}{}, keys: map[string]struct{}{}}
 	for _, item := range s.Enum.Values {
 		v := b.value(s, item)
+		if v.Kind() == strictjson.String {
+			e.texts[v.Text()] = struct{}{}
+		}
 		e.keys[string(appendKey(nil, v))] = struct{}{}
 		e.kinds |= 1 << v.Kind()
 		e.maxSize = max(e.maxSize, v.Size())

@@ -9,15 +9,18 @@ import (
 // numberFits compares exactly, on decimal digits.
 func (r *run) numberFits(l *location, v strictjson.Value, out *sink) bool {
 	n, d, ok := l.number, v.Decimal(), true
-	check := func(keyword string, bound *strictjson.Decimal, holds func(order int) bool) {
-		if bound != nil && !holds(d.Cmp(*bound)) {
-			ok = out.fail(l, keyword, v)
-		}
+	if n.minimum != nil && d.Cmp(*n.minimum) < 0 {
+		ok = out.fail(l, "minimum", v)
 	}
-	check("minimum", n.minimum, func(o int) bool { return o >= 0 })
-	check("maximum", n.maximum, func(o int) bool { return o <= 0 })
-	check("exclusiveMinimum", n.above, func(o int) bool { return o > 0 })
-	check("exclusiveMaximum", n.below, func(o int) bool { return o < 0 })
+	if n.maximum != nil && d.Cmp(*n.maximum) > 0 {
+		ok = out.fail(l, "maximum", v)
+	}
+	if n.above != nil && d.Cmp(*n.above) <= 0 {
+		ok = out.fail(l, "exclusiveMinimum", v)
+	}
+	if n.below != nil && d.Cmp(*n.below) >= 0 {
+		ok = out.fail(l, "exclusiveMaximum", v)
+	}
 	if n.multipleOf != nil {
 		r.spend(multipleCost)
 		if !d.MultipleOf(*n.multipleOf) {
@@ -72,7 +75,11 @@ func (r *run) objectFits(l *location, v strictjson.Value, dyn *scope, m *marks, 
 	} else if o.maxProperties >= 0 && n > o.maxProperties {
 		ok = out.fail(l, "maxProperties", v)
 	}
-	ok = r.requiredFit(l, v, out) && ok
+	r.spend(int64((v.Len() + len(o.required)) / 4))
+	together := out != nil && o.descends && o.requiredNamed
+	if !together {
+		ok = r.requiredFit(l, v, out) && ok
+	}
 	for _, d := range o.dependentRequired {
 		r.spend(int64(v.Len() / 4))
 		if !v.Member(d.member).Exists() {
@@ -88,7 +95,7 @@ func (r *run) objectFits(l *location, v strictjson.Value, dyn *scope, m *marks, 
 		return false
 	}
 	if o.descends {
-		ok = r.membersFit(l, v, dyn, m, out) && ok
+		ok = r.membersFit(l, v, dyn, m, out, together) && ok
 	}
 	for _, d := range o.dependentSchemas {
 		r.spend(int64(v.Len() / 4))
@@ -106,15 +113,12 @@ func (r *run) requiredFit(l *location, v strictjson.Value, out *sink) bool {
 	if len(o.required) == 0 {
 		return true
 	}
-	r.spend(int64((v.Len() + len(o.required)) / 4))
 	if v.Len() < len(o.requiredIndex) && out == nil {
 		return false
 	}
-	seen := make([]bool, len(o.required))
 	have := 0
 	for name := range v.Members() {
-		if i, ok := o.requiredIndex[name]; ok {
-			seen[i] = true
+		if _, ok := o.requiredIndex[name]; ok {
 			have++
 		}
 	}
@@ -122,13 +126,25 @@ func (r *run) requiredFit(l *location, v strictjson.Value, out *sink) bool {
 		return true
 	}
 	if out != nil {
-		for i, name := range o.required {
-			if !seen[i] {
-				out.lacks(l, "required", v, name, i)
-			}
-		}
+		l.missing(v, out)
 	}
 	return false
+}
+
+// missing notes every required member that v does not have.
+func (l *location) missing(v strictjson.Value, out *sink) {
+	o := l.object
+	seen := make([]bool, len(o.required))
+	for name := range v.Members() {
+		if i, ok := o.requiredIndex[name]; ok {
+			seen[i] = true
+		}
+	}
+	for i, name := range o.required {
+		if !seen[i] {
+			out.lacks(l, "required", v, name, i)
+		}
+	}
 }
 
 // lacks notes a missing member of v.
@@ -144,10 +160,12 @@ func (s *sink) lacks(l *location, keyword string, v strictjson.Value, name strin
 }
 
 // membersFit applies properties, patternProperties, additionalProperties and
-// propertyNames, member by member in the order of the input.
-func (r *run) membersFit(l *location, v strictjson.Value, dyn *scope, m *marks, out *sink) bool {
+// propertyNames, member by member in the order of the input, and where asked to also
+// required. Where it ends early, what is missing would not be among the first failures:
+// it shows at the end of v.
+func (r *run) membersFit(l *location, v strictjson.Value, dyn *scope, m *marks, out *sink, required bool) bool {
 	o := l.object
-	ok, i := true, -1
+	ok, i, have := true, -1, 0
 	for name, child := range v.Members() {
 		i++
 		if !ok && out.done(child) {
@@ -157,9 +175,12 @@ func (r *run) membersFit(l *location, v strictjson.Value, dyn *scope, m *marks, 
 			ok = out.fail(l, "propertyNames", child)
 		}
 		evaluated := false
-		if p := o.properties[name]; p != nil {
+		if p := o.properties[name]; p.schema != nil {
 			evaluated = true
-			ok = r.eval(p, child, dyn, nil, out) && ok
+			if p.required {
+				have++
+			}
+			ok = r.eval(p.schema, child, dyn, nil, out) && ok
 		}
 		for _, p := range o.patterns {
 			if r.matches(p.pattern, name) {
@@ -177,6 +198,10 @@ func (r *run) membersFit(l *location, v strictjson.Value, dyn *scope, m *marks, 
 		if r.stopped != nil {
 			return false
 		}
+	}
+	if required && have < len(o.requiredIndex) {
+		l.missing(v, out)
+		return false
 	}
 	return ok
 }

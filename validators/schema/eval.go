@@ -83,11 +83,14 @@ func (r *run) apply(l *location, v strictjson.Value, dyn *scope, m *marks, out *
 	if !ok && out == nil {
 		return false
 	}
-	if !r.inPlaceFits(l, v, dyn, need, out) {
+	if l.composed && !r.inPlaceFits(l, v, dyn, need, out) {
 		ok = false
 	}
 	if !ok && (out == nil || (need != nil && need.partial)) {
 		return false
+	}
+	if l.unevaluatedProps == nil && l.unevaluatedItems == nil {
+		return ok
 	}
 	return r.unevaluatedFits(l, v, dyn, need, out) && ok
 }
@@ -111,7 +114,7 @@ func (r *run) mismatch(l *location, v strictjson.Value) string {
 			return "enum"
 		}
 		r.spend(int64(v.Size()) + textOf(v)/64)
-		if _, ok := e.keys[string(appendKey(nil, v))]; !ok {
+		if !e.holds(v) {
 			return "enum"
 		}
 	}
@@ -122,6 +125,17 @@ func (r *run) mismatch(l *location, v strictjson.Value) string {
 		}
 	}
 	return ""
+}
+
+// holds reports whether v equals a member.
+func (e *enumeration) holds(v strictjson.Value) bool {
+	var ok bool
+	if v.Kind() == strictjson.String {
+		_, ok = e.texts[v.Text()]
+	} else {
+		_, ok = e.keys[string(appendKey(nil, v))]
+	}
+	return ok
 }
 
 // under applies a location in place. Marks are taken over from one that matches, and

@@ -10,6 +10,7 @@ type location struct {
 	verdict  verdict
 	resource *resource
 	cyclic   bool // it can reach itself in place
+	composed bool // any of ref … ifThen
 
 	types    types
 	constant strictjson.Value
@@ -65,11 +66,20 @@ type objectRules struct {
 	requiredIndex                map[string]int
 	dependentRequired            []dependency
 	dependentSchemas             []dependency
-	properties                   map[string]*location
-	patterns                     []patternProperty
-	additional                   *location
-	names                        *location
-	descends                     bool // any of properties, patterns, additional, names
+	properties                   map[string]property
+	// requiredNamed says that every required name is one of properties, so that a walk
+	// over the members finds both.
+	requiredNamed bool
+	patterns      []patternProperty
+	additional    *location
+	names         *location
+	descends      bool // any of properties, patterns, additional, names
+}
+
+// property is what an object's schema says of one member.
+type property struct {
+	schema   *location
+	required bool
 }
 
 // dependency is what the presence of a member asks for.
@@ -122,12 +132,23 @@ func (t types) allow(v strictjson.Value) bool {
 	if t&(1<<kind) != 0 {
 		return true
 	}
-	return t&integerType != 0 && kind == strictjson.Number && v.Decimal().IsInteger()
+	return t&integerType != 0 && kind == strictjson.Number && (allDigits(v.Digits()) || v.Decimal().IsInteger())
 }
 
-// enumeration is the keyword enum: equality is a look-up of canonical keys.
+// allDigits reports whether a number was written without a point and an exponent.
+func allDigits(token string) bool {
+	for i := range len(token) {
+		if c := token[i]; c == '.' || c|0x20 == 'e' {
+			return false
+		}
+	}
+	return true
+}
+
+// enumeration is the keyword enum: equality is a look-up of texts, or of canonical keys.
 type enumeration struct {
 	keys    map[string]struct{}
+	texts   map[string]struct{} // the strings among them, as they are
 	kinds   types
 	maxSize int // values in the largest member
 }

@@ -104,7 +104,7 @@ func (f *facts) learn(l *location, depth int) {
 			f.needs[name] = true
 		}
 		for name, sub := range l.object.properties {
-			if keys := scalars(sub, depth-1); keys != nil {
+			if keys := scalars(sub.schema, depth-1); keys != nil {
 				f.restrict(name, keys)
 			}
 		}

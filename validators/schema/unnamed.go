@@ -23,7 +23,8 @@ func (s *Schema) Unnamed(ctx context.Context, v strictjson.Value, limit int) (fi
 	if err := ctx.Err(); err != nil {
 		return nil, 0, &BudgetError{Cause: err}
 	}
-	n := namer{run: s.newRun(ctx, v), limit: limit, seen: map[*location]int{}}
+	r := s.newRun(ctx, v)
+	n := namer{run: &r, limit: limit, seen: map[*location]int{}}
 	n.walk(v, []applied{{s.root, nil}})
 	if n.stopped != nil {
 		return nil, 0, n.stopped
@@ -172,9 +173,9 @@ func (n *namer) ofMember(name string, all []applied) (kids []applied, named bool
 			continue
 		}
 		known := false
-		if p := o.properties[name]; p != nil {
+		if p := o.properties[name]; p.schema != nil {
 			known = true
-			kids = append(kids, applied{p, a.dyn})
+			kids = append(kids, applied{p.schema, a.dyn})
 		}
 		for _, p := range o.patterns {
 			if n.matches(p.pattern, name) {

@@ -57,7 +57,7 @@ func (s *Schema) Validate(ctx context.Context, v strictjson.Value) ([]Failure, e
 	if err := ctx.Err(); err != nil {
 		return nil, &BudgetError{Cause: err}
 	}
-	out := &sink{}
+	out := &r.out
 	valid := r.eval(s.root, v, nil, nil, out)
 	if r.stopped != nil {
 		return nil, r.stopped
@@ -65,12 +65,12 @@ func (s *Schema) Validate(ctx context.Context, v strictjson.Value) ([]Failure, e
 	if valid {
 		return nil, nil
 	}
-	return out.failures(v), nil
+	return r.out.failures(v), nil
 }
 
 // newRun begins an evaluation of v with a fresh budget.
-func (s *Schema) newRun(ctx context.Context, v strictjson.Value) *run {
-	r := &run{ctx: ctx, left: s.budget, value: v, poll: pollContext}
+func (s *Schema) newRun(ctx context.Context, v strictjson.Value) run {
+	r := run{ctx: ctx, left: s.budget, value: v, poll: pollContext}
 	if s.budget == 0 {
 		r.grows = true
 		r.left = min(baseBudget+nodeBudget*int64(v.Size()), mostBudget)
@@ -89,6 +89,7 @@ type run struct {
 	poll    int64
 	nesting int
 	stopped *BudgetError
+	out     sink
 	active  map[visit]struct{} // visits of cyclic locations that are going on
 }
 

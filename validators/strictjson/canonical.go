@@ -55,7 +55,11 @@ func appendCanonicalObject(dst []byte, v Value, big BigNumbers) ([]byte, error) 
 		name  string
 		value Value
 	}
-	members := make([]member, 0, v.Len())
+	var few [8]member
+	members := few[:0]
+	if v.Len() > len(few) {
+		members = make([]member, 0, v.Len())
+	}
 	for name, m := range v.Members() {
 		members = append(members, member{name, m})
 	}

@@ -6,13 +6,18 @@ import (
 )
 
 // Decimal is an exact decimal number: sign × 0.digits × 10^exp with neither leading
-// nor trailing zeros in digits. The zero Decimal is 0. It is immutable and comparable
-// only by [Decimal.Cmp].
+// nor trailing zeros in its digits. The zero Decimal is 0. It is immutable and
+// comparable only by [Decimal.Cmp].
 type Decimal struct {
 	negative bool
-	digits   string
-	exp      int
+	// The digits are those of head and then those of tail, the two sides of a point, which
+	// are not copied to stand together.
+	head, tail string
+	exp        int
 }
+
+// digits returns how many there are.
+func (d Decimal) digits() int { return len(d.head) + len(d.tail) }
 
 // maxWrittenExponent bounds the exponent that ParseDecimal takes; beyond it nothing
 // is computed at all.
@@ -30,10 +35,10 @@ func ParseDecimal(token string) (d Decimal, ok bool) {
 		return Decimal{}, false
 	}
 	mantissa := token
-	exp := 0
-	if e := strings.IndexAny(token, "eE"); e >= 0 {
+	written := 0 // exponent
+	if e := exponentAt(token); e >= 0 {
 		mantissa = token[:e]
-		if exp, ok = smallInt(token[e+1:]); !ok {
+		if written, ok = smallInt(token[e+1:]); !ok {
 			return Decimal{}, false
 		}
 	}
@@ -41,24 +46,34 @@ func ParseDecimal(token string) (d Decimal, ok bool) {
 		d.negative = true
 		mantissa = mantissa[1:]
 	}
-	point := strings.IndexByte(mantissa, '.')
-	whole := len(mantissa)
-	digits := mantissa
-	if point >= 0 {
-		whole = point
-		digits = mantissa[:point] + mantissa[point+1:]
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	exp := written + len(whole)
+	for whole != "" && whole[0] == '0' {
+		whole = whole[1:]
+		exp--
 	}
-	leading := 0
-	for leading < len(digits) && digits[leading] == '0' {
-		leading++
+	for whole == "" && fraction != "" && fraction[0] == '0' {
+		fraction = fraction[1:]
+		exp--
 	}
-	d.digits = strings.TrimRight(digits[leading:], "0")
-	d.exp = exp + whole - leading
-	if d.digits == "" {
+	fraction = withoutZeros(fraction)
+	if fraction == "" {
+		whole = withoutZeros(whole)
+	}
+	d.head, d.tail, d.exp = whole, fraction, exp
+	if d.IsZero() {
 		d.negative = false
-		d.exp = exp + 1
+		d.exp = written + 1
 	}
 	return d, true
+}
+
+// withoutZeros cuts the zeros at the end.
+func withoutZeros(digits string) string {
+	for digits != "" && digits[len(digits)-1] == '0' {
+		digits = digits[:len(digits)-1]
+	}
+	return digits
 }
 
 // smallInt reads a signed exponent of at most maxWrittenExponent.
@@ -84,11 +99,11 @@ func smallInt(s string) (int, bool) {
 func (d Decimal) magnitude() int { return d.exp - 1 }
 
 // IsZero reports whether d is 0 (or -0).
-func (d Decimal) IsZero() bool { return d.digits == "" }
+func (d Decimal) IsZero() bool { return d.digits() == 0 }
 
 // IsInteger reports whether d has no fractional part; 1.0 and 1e2 are integers (JSON
 // Schema Validation section 6.1.1).
-func (d Decimal) IsInteger() bool { return d.IsZero() || d.exp >= len(d.digits) }
+func (d Decimal) IsInteger() bool { return d.IsZero() || d.exp >= d.digits() }
 
 // Sign returns -1, 0 or 1.
 func (d Decimal) Sign() int {
@@ -125,7 +140,26 @@ func compareMagnitude(d, e Decimal) int {
 	case d.exp > e.exp:
 		return 1
 	}
-	return strings.Compare(d.digits, e.digits)
+	n := min(len(d.head), len(e.head))
+	if order := strings.Compare(d.head[:n], e.head[:n]); order != 0 {
+		return order
+	}
+	if len(d.head) < len(e.head) {
+		return -compareParts(e.head[n:], e.tail, d.tail)
+	}
+	return compareParts(d.head[n:], d.tail, e.tail)
+}
+
+// compareParts compares the digits of a and then of b with those of c.
+func compareParts(a, b, c string) int {
+	n := min(len(a), len(c))
+	if order := strings.Compare(a[:n], c[:n]); order != 0 || n < len(a) {
+		if order == 0 {
+			return 1
+		}
+		return order
+	}
+	return strings.Compare(b, c[n:])
 }
 
 // Int64 returns d as an int64; ok is false, and n 0, where d is no integer or does not
@@ -154,15 +188,15 @@ func (d Decimal) MultipleOf(step Decimal) bool {
 	if d.IsZero() {
 		return true
 	}
-	low := min(d.exp-len(d.digits), step.exp-len(step.digits))
+	low := min(d.exp-d.digits(), step.exp-step.digits())
 	return new(big.Int).Rem(d.scaled(low), step.scaled(low)).Sign() == 0
 }
 
 // scaled returns d × 10^-low as an integer; low is at most the place of d's last
 // digit.
 func (d Decimal) scaled(low int) *big.Int {
-	z, _ := new(big.Int).SetString(d.digits, 10)
-	shift := d.exp - len(d.digits) - low
+	z, _ := new(big.Int).SetString(d.head+d.tail, 10)
+	shift := d.exp - d.digits() - low
 	z.Mul(z, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(shift)), nil))
 	if d.negative {
 		z.Neg(z)

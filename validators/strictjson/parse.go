@@ -10,20 +10,51 @@ import (
 // Parse reads one value. It copies src. The error, where there is one, is an [*Error];
 // the value is then the zero Value: nothing is ever half read.
 func Parse(src []byte, limits Limits) (Value, error) {
+	if most := limits.normal().MaxBytes; len(src) > most { // before it is copied
+		return Value{}, tooLong(len(src), most)
+	}
+	return ParseString(string(src), limits)
+}
+
+// ParseString is [Parse] of a string, which it does not copy: the value keeps it.
+func ParseString(src string, limits Limits) (Value, error) {
 	limits = limits.normal()
 	if len(src) > limits.MaxBytes {
-		return Value{}, &Error{
-			Reason: ByteLimit, Offset: limits.MaxBytes,
-			Detail: fmt.Sprintf("%d bytes, allowed are %d", len(src), limits.MaxBytes),
-		}
+		return Value{}, tooLong(len(src), limits.MaxBytes)
 	}
-	r := reader{src: string(src), limits: limits}
-	r.nodes = make([]node, 0, 1+min(r.mostItems(), limits.MaxItems))
-	r.open = make([]frame, 0, min(8, limits.MaxDepth))
+	r := reader{src: src, limits: limits}
+	d := r.room(1 + min(r.mostItems(), limits.MaxItems))
 	if err := r.document(); err != nil {
 		return Value{}, err
 	}
-	return Value{&document{src: r.src, side: string(r.side), nodes: r.nodes}, 0}, nil
+	d.src, d.side, d.nodes = r.src, string(r.side), r.nodes
+	return Value{d, 0}, nil
+}
+
+func tooLong(bytes, most int) *Error {
+	return &Error{Reason: ByteLimit, Offset: most, Detail: fmt.Sprintf("%d bytes, allowed are %d", bytes, most)}
+}
+
+// What most values stay within; room for it is allocated with the document.
+const (
+	usualDepth = 8
+	usualNodes = 16
+)
+
+// room makes a document with room for nodes and for open containers.
+func (r *reader) room(nodes int) *document {
+	if nodes > usualNodes {
+		r.nodes = make([]node, 0, nodes)
+		r.open = make([]frame, 0, min(usualDepth, r.limits.MaxDepth))
+		return &document{}
+	}
+	small := &struct {
+		document
+		nodes [usualNodes]node
+		open  [usualDepth]frame
+	}{}
+	r.nodes, r.open = small.nodes[:0], small.open[:0]
+	return &small.document
 }
 
 // normal returns l with negative members as zero and without more bytes than offsets
@@ -39,12 +70,13 @@ func (l Limits) normal() Limits {
 	}
 }
 
-// A frame is an open container.
+// A frame is an open container. It holds no pointer, so that a deep input costs the
+// collector nothing.
 type frame struct {
 	at     uint32 // its node
 	inside bool   // one of its elements or members is being read
+	many   bool   // its names are in a map: of all such frames, the innermost has the last
 	name   span   // of the member being read
-	seen   map[string]struct{}
 }
 
 // manyMembers is the size from which an object's names are kept in a map instead of
@@ -63,6 +95,7 @@ type reader struct {
 	nodes  []node
 	side   []byte
 	open   []frame
+	seen   []map[string]struct{} // names of the open objects with many
 	spare  []map[string]struct{} // empty maps of closed objects
 	items  int
 	fault  *Error // the earliest fault of encoding or duplicate name so far
@@ -123,9 +156,8 @@ func (r *reader) step() error {
 		r.pos++
 		container.end = uint32(r.pos)
 		container.next = uint32(len(r.nodes))
-		if top.seen != nil && len(top.seen) <= spareMembers {
-			clear(top.seen)
-			r.spare = append(r.spare, top.seen)
+		if top.many {
+			r.closeMany()
 		}
 		r.open = r.open[:len(r.open)-1]
 		return nil
@@ -182,7 +214,7 @@ func (r *reader) member(top *frame) error {
 
 // duplicate reports whether the innermost object has the name already, and notes it.
 func (r *reader) duplicate(top *frame, name span) bool {
-	if top.seen == nil {
+	if !top.many {
 		for i := top.at + 1; int(i) < len(r.nodes); i = r.nodes[i].next {
 			if r.sameText(r.nodes[i].name, name) {
 				return true
@@ -191,14 +223,28 @@ func (r *reader) duplicate(top *frame, name span) bool {
 		if r.nodes[top.at].count < manyMembers {
 			return false
 		}
-		top.seen = r.emptyMap()
+		names := r.emptyMap()
 		for i := top.at + 1; int(i) < len(r.nodes); i = r.nodes[i].next {
-			top.seen[r.text(r.nodes[i].name)] = struct{}{}
+			names[r.text(r.nodes[i].name)] = struct{}{}
 		}
+		top.many = true
+		r.seen = append(r.seen, names)
 	}
-	before := len(top.seen)
-	top.seen[r.text(name)] = struct{}{}
-	return len(top.seen) == before
+	names := r.seen[len(r.seen)-1]
+	before := len(names)
+	names[r.text(name)] = struct{}{}
+	return len(names) == before
+}
+
+// closeMany puts the map of the innermost object aside.
+func (r *reader) closeMany() {
+	last := len(r.seen) - 1
+	names := r.seen[last]
+	r.seen = r.seen[:last]
+	if len(names) <= spareMembers {
+		clear(names)
+		r.spare = append(r.spare, names)
+	}
 }
 
 func (r *reader) emptyMap() map[string]struct{} {

@@ -63,20 +63,27 @@ func (p Pointer) String() string {
 	for _, t := range p {
 		size += 1 + len(t)
 	}
-	var b strings.Builder
-	b.Grow(size)
+	b := make([]byte, 0, size)
 	for _, t := range p {
-		b.WriteByte('/')
-		b.WriteString(escapeToken(t))
+		b = AppendToken(b, t)
 	}
-	return b.String()
+	return string(b)
 }
 
-func escapeToken(t string) string {
-	if !strings.ContainsAny(t, "~/") {
-		return t
+// AppendToken appends a slash and one token with its escapes, as String writes them.
+func AppendToken(dst []byte, token string) []byte {
+	dst = append(dst, '/')
+	for i := range len(token) {
+		switch c := token[i]; c {
+		case '~':
+			dst = append(dst, '~', '0')
+		case '/':
+			dst = append(dst, '~', '1')
+		default:
+			dst = append(dst, c)
+		}
 	}
-	return strings.ReplaceAll(strings.ReplaceAll(t, "~", "~0"), "/", "~1")
+	return dst
 }
 
 // Append returns p with one more token; it shares nothing with p.

@@ -54,12 +54,28 @@ func (r *reader) str(what string, most int) (text span, chars int, err error) {
 // them.
 func (r *reader) plain() int {
 	i := r.pos
+	for i+8 <= len(r.src) && allPlain(r.src[i:i+8]) {
+		i += 8
+	}
 	for i < len(r.src) && r.src[i] >= ' ' && r.src[i] < utf8.RuneSelf && r.src[i] != '"' && r.src[i] != '\\' {
 		i++
 	}
 	n := i - r.pos
 	r.pos = i
 	return n
+}
+
+// allPlain reports whether plain would step over all of eight bytes. A byte of the sums
+// and differences below has its top bit set where the byte of s is below a space, a
+// quote, a backslash or not ASCII; a borrow from a lower byte can only come from a byte
+// that is not plain itself.
+func allPlain(s string) bool {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	_ = s[7]
+	w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	quote, backslash := w^('"'*ones), w^('\\'*ones)
+	return (w|(w-' '*ones)|(quote-ones)|(backslash-ones))&tops == 0
 }
 
 // multibyte steps over one code point of several bytes.
@@ -191,9 +207,19 @@ func numberEnd(s string, i int) (end int, fault string) {
 	return i, ""
 }
 
+// exponentAt returns where the e of a number's exponent stands, or -1.
+func exponentAt(token string) int {
+	for i := range len(token) {
+		if token[i]|0x20 == 'e' {
+			return i
+		}
+	}
+	return -1
+}
+
 // magnitudeAllowed looks at the digits of a valid token and computes nothing else.
 func magnitudeAllowed(token string) bool {
-	if len(token) <= MaxExponent && !strings.ContainsAny(token, "eE") {
+	if len(token) <= MaxExponent && exponentAt(token) < 0 {
 		return true // too short to leave the range without an exponent
 	}
 	d, ok := ParseDecimal(token)
