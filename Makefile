@@ -18,6 +18,10 @@ FUZZ ?= .
 # Which benchmarks run, and how often.
 BENCH ?= .
 BENCHCOUNT ?= 1
+# How long the soak takes.
+SOAK ?= 10m
+# Which clients run, by folder of clients/; empty: all whose tools are installed.
+CLIENTS ?=
 PKG ?= ./...
 # Over how many rounds `make bench` takes its medians, and which workloads it runs.
 ROUNDS ?= 5
@@ -85,6 +89,10 @@ conformance: ## the public suites, whole; absent data is a failure
 	}
 	HALLMARK_SHARED="$(HALLMARK_SHARED)" $(GO) test -json -count=1 -run Conformance ./... | $(REPORT) -strict
 
+.PHONY: clients
+clients: build $(VALIDATE_PROTO) ## a client in each language against a service of its own; CLIENTS="go java" chooses
+	$(GO) run ./clients/harness $(CLIENTS)
+
 .PHONY: contracts
 contracts: ## lint the shipped contracts and run their cases
 	$(GO) run ./cmd/hallmark check contracts
@@ -92,6 +100,23 @@ contracts: ## lint the shipped contracts and run their cases
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (60s) each; FUZZ=regexp selects
 	@GO="$(GO)" FUZZTIME="$(FUZZTIME)" FUZZ="$(FUZZ)" tools/fuzz.sh
+
+.PHONY: faults
+faults: ## the real binary killed, its disk full, its database gone; up to 8 minutes
+	HALLMARK_FAULTS=full $(GO) test -json -count=1 -timeout 15m ./faulttest | $(REPORT)
+
+# Loads on loopback and gives way to everything else that runs here.
+.PHONY: fleet
+fleet: ## replicas behind nginx and round robin, overload, drain; up to 6 minutes
+	HALLMARK_FLEET=full nice -n 5 $(GO) test -json -count=1 -timeout 15m ./fleettest | $(REPORT)
+
+.PHONY: soak
+soak: ## a mix of calls for SOAK (10m) on each store; prints what it took
+	HALLMARK_SOAK="$(SOAK)" nice -n 5 $(GO) test -v -count=1 -timeout 0 -run '^TestSoak$$' ./fleettest
+
+.PHONY: deploy-check
+deploy-check: $(BIN)/grpcurl ## deploy/ as far as this machine can; says what it left out
+	@GO="$(GO)" tools/deploy-check.sh
 
 .PHONY: bench
 bench: build ## what a call costs beside a bare echo and the library: name value goal (minutes)

@@ -93,6 +93,12 @@ type Record struct {
 	Attempt uint32 `json:"attempt,omitzero"`
 	// Duration is how long the judgement took, stored in nanoseconds.
 	Duration time.Duration `json:"duration_ns,omitzero"`
+	// Approver is who answered the challenge, as the owner of the key is named.
+	Approver string `json:"approver,omitzero"`
+	// ChallengeID is the challenge that was asked or answered.
+	ChallengeID string `json:"challenge_id,omitzero"`
+	// GrantIssuer is who signed the grant that was used; empty where it was the caller's own.
+	GrantIssuer string `json:"grant_issuer,omitzero"`
 }
 
 // Rejection is what refused, and where. Its zero value stands for no rejection.

@@ -84,6 +84,9 @@ func (r *Record) Sanitize() {
 		{&r.Delivered, maxWord},
 		{&r.ReceiptID, maxWord},
 		{&r.PermitID, maxWord},
+		{&r.GrantIssuer, maxName},
+		{&r.Approver, maxName},
+		{&r.ChallengeID, maxWord},
 	} {
 		s.left -= s.text(f.p, f.limit)
 	}

@@ -1,10 +1,12 @@
 package gate
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/hallmark-gate/hallmark/audit"
 	"github.com/hallmark-gate/hallmark/contract"
 	"github.com/hallmark-gate/hallmark/policy"
 	"github.com/hallmark-gate/hallmark/receipt"
@@ -60,6 +62,11 @@ func TestApproval(t *testing.T) {
 	if again := h.authorize(orchestrator, p); again.Challenge != asked.Challenge {
 		t.Error("a fresh result of the same kind changes the challenge")
 	}
+	// It is made again from the call that is repeated; later, it is still the same.
+	h.pass(90 * time.Second)
+	if again := h.authorize(orchestrator, p); again.Challenge != asked.Challenge {
+		t.Error("a later repeat gets another challenge")
+	}
 
 	yes := h.approve(h.boss, asked.Challenge, nil)
 	self := Caller{Tenant: "acme", Name: "boss", MayGrant: true}
@@ -89,8 +96,9 @@ func TestApproval(t *testing.T) {
 			t.Errorf("%s: %s %s", line, a.Effect, codesOf(a))
 		}
 	}
-	no := h.approve(h.boss, asked.Challenge, func(a *receipt.Approval) { a.Approved = false })
-	wants(t, with(nil, orchestrator, no), policy.Deny, policy.RefusedByPerson, contract.NotAuthorized)
+	if e := h.event(asked.DecisionID); e.ChallengeID != c.ID || e.Approver != "" {
+		t.Errorf("the record of the question says %+v", e)
+	}
 
 	done := with(nil, orchestrator, yes)
 	wants(t, done, policy.Allow, policy.Granted, "")
@@ -99,6 +107,27 @@ func TestApproval(t *testing.T) {
 	}
 	h.pass(61 * time.Second)
 	wants(t, with(nil, orchestrator, yes), policy.Deny, policy.InvalidApproval, contract.NotAuthorized) // used once
+	if e := h.event(done.DecisionID); e.Approver != "boss" || e.ChallengeID != c.ID {
+		t.Errorf("the record of the answer says %+v", e)
+	}
+}
+
+// A person's no refuses the call that brings it, and the record says whose it was. Another
+// answer to the same question counts as it comes: people change their minds.
+func TestRejection(t *testing.T) {
+	h := build(t)
+	p := wipeOf("s1", "00000001", "now")
+	asked := h.authorize(orchestrator, p).Challenge
+	p.Approval = h.approve(h.boss, asked, func(a *receipt.Approval) { a.Approved = false })
+	for range 2 {
+		a := h.authorize(orchestrator, p)
+		wants(t, a, policy.Deny, policy.RefusedByPerson, contract.NotAuthorized)
+		if e := h.event(a.DecisionID); e.Approver != "boss" || e.ChallengeID == "" {
+			t.Errorf("the record says %+v", e)
+		}
+	}
+	p.Approval = h.approve(h.boss, asked, nil)
+	wants(t, h.authorize(orchestrator, p), policy.Allow, policy.Granted, "")
 }
 
 // What was delivered after a person looked is something that the person did not see.
@@ -142,4 +171,30 @@ func TestChallengeExpires(t *testing.T) {
 	if second := h.authorize(orchestrator, p).Challenge; second == "" || second == first {
 		t.Error("no new challenge")
 	}
+}
+
+// forgetful is a store that cannot say what was delivered, and can do everything else.
+type forgetful struct{ audit.Store }
+
+func (forgetful) Delivered(context.Context, string, string) ([]audit.Delivery, error) {
+	return nil, audit.ErrUnavailable
+}
+
+// What cannot be known is not nothing: nobody is asked, and no earlier yes counts.
+func TestApprovalWithoutSources(t *testing.T) {
+	h := build(t)
+	p := wipeOf("s1", "00000001", "now")
+	yes := h.approve(h.boss, h.authorize(orchestrator, p).Challenge, nil) // after nothing
+	h.validate(orchestrator, "s1", "mail", `{"id":"x"}`, `{"body":"hello"}`)
+	h.gate.store = forgetful{h.store}
+	if a := h.authorize(orchestrator, p); a.Challenge != "" {
+		t.Error("a person is asked")
+	} else {
+		wants(t, a, policy.Deny, policy.ConditionError, contract.NotAuthorized)
+	}
+	p.Approval = yes
+	wants(t, h.authorize(orchestrator, p), policy.Deny, policy.InvalidApproval, contract.NotAuthorized)
+	// Without a session there is nothing to know; the challenge says so by naming none.
+	p.SessionID, p.Approval = "", ""
+	wants(t, h.authorize(orchestrator, p), policy.NeedsApproval, policy.NeedsPerson, contract.ApprovalRequired)
 }

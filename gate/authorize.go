@@ -110,8 +110,8 @@ func (d *deciding) decide(ctx context.Context, p Proposal) (r reading, ruling Ru
 	return r, rule(r, decide(d.set, r, k.Known), d.now), k, nil
 }
 
-// deny turns a ruling into a refusal for other reasons.
-func (d *deciding) deny(r reading, ruling Ruling, reasons []policy.Reason, why ...validators.Rejection) Ruling {
+// instead turns a ruling into a refusal for other reasons.
+func (d *deciding) instead(r reading, ruling Ruling, reasons []policy.Reason, why ...validators.Rejection) Ruling {
 	denied := rule(r, policy.Decision{Reasons: reasons}, d.now)
 	denied.Rejections = append(ruling.Rejections, why...)
 	return denied
@@ -151,6 +151,7 @@ func (d *deciding) record(r reading, ruling Ruling, k presented) audit.Record {
 		OutputBytes: uint64(len(ruling.ArgumentsJSON)),
 		FailureCode: string(ruling.Failure), Decision: ruling.Decision.Effect.String(),
 		EvidenceIDs: ruling.Decision.Evidence,
+		Approver:    k.answered.approver, ChallengeID: k.answered.challenge.ID,
 	}
 	if r.tool != nil {
 		c := r.tool.Contract

@@ -129,6 +129,7 @@ func TestPermit(t *testing.T) {
 	}
 	for line, r := range map[string]Redeemed{
 		"another tenant":   redeem(Caller{Tenant: "other", Name: "x"}, a.Permit, "mailer", a.ArgumentsJSON),
+		"another's tool":   redeem(Caller{Tenant: "acme", Name: "x", Tools: []string{"wipe", "mcp__send"}}, a.Permit, "mailer", a.ArgumentsJSON),
 		"another audience": redeem(orchestrator, a.Permit, "deployer", a.ArgumentsJSON),
 		"no audience":      redeem(orchestrator, a.Permit, "", a.ArgumentsJSON),
 		"other bytes":      redeem(orchestrator, a.Permit, "mailer", a.ArgumentsJSON+" "),
@@ -139,7 +140,7 @@ func TestPermit(t *testing.T) {
 			t.Errorf("%s: %+v", line, r)
 		}
 	}
-	if r := redeem(orchestrator, a.Permit, "mailer", a.ArgumentsJSON); !r.Redeemed || r.Reason != "" {
+	if r := redeem(Caller{Tenant: "acme", Name: "x", Tools: []string{"send"}}, a.Permit, "mailer", a.ArgumentsJSON); !r.Redeemed || r.Reason != "" {
 		t.Fatalf("%+v", r)
 	}
 	if r := redeem(orchestrator, a.Permit, "mailer", a.ArgumentsJSON); r.Redeemed || r.Reason != policy.Replayed {

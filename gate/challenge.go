@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,17 +25,28 @@ const challengeLife = 4 * time.Hour
 
 // challenge records that a person must approve, and makes what that person must see. A
 // repeat of the request gets the same challenge for as long as it lives and nothing else
-// was delivered to the session meanwhile. Where the call does not fit into a challenge
-// the ruling becomes a denial: nobody approves what was not shown.
+// was delivered to the session meanwhile. Where the call does not fit into a challenge,
+// or the store cannot say what was delivered, the ruling becomes a denial: nobody approves
+// what was not shown.
 func (d *deciding) challenge(ctx context.Context, r reading, ruling Ruling, k presented) (Ruling, string, error) {
 	sources := k.Sources
 	if !sources.Known {
 		sources = d.sources(ctx, r)
 	}
-	c, token, err := d.signChallenge(r, sources)
+	if unseen(r, sources) {
+		ruling = d.instead(r, ruling, []policy.Reason{{Code: policy.ConditionError}}, validators.Rejection{
+			Layer: contract.LayerPolicy, Detail: "the store cannot say what the session has seen, so that nobody can be shown it",
+		})
+		return ruling, "", d.append(ctx, d.record(r, ruling, k))
+	}
+	question, err := d.newQuestion()
+	if err != nil {
+		return Ruling{}, "", err
+	}
+	c, token, err := d.signChallenge(r, sources, question)
 	var refused *receipt.Error
 	if errors.As(err, &refused) && refused.Reason == receipt.TooLarge || len(sources.List) > maxDisclosed {
-		ruling = d.deny(r, ruling, []policy.Reason{{Code: policy.InvalidArguments}}, validators.Rejection{
+		ruling = d.instead(r, ruling, []policy.Reason{{Code: policy.InvalidArguments}}, validators.Rejection{
 			Layer: contract.LayerPolicy, Detail: "the call and what it was made after do not fit into a challenge, so that nobody can approve it",
 		})
 		return ruling, "", d.append(ctx, d.record(r, ruling, k))
@@ -42,29 +54,62 @@ func (d *deciding) challenge(ctx context.Context, r reading, ruling Ruling, k pr
 	if err != nil {
 		return Ruling{}, "", fmt.Errorf("gate: signing a challenge: %w", err)
 	}
+	kept, err := json.Marshal(question)
+	if err != nil {
+		return Ruling{}, "", err
+	}
 	record := d.record(r, ruling, k)
+	record.ChallengeID = c.ID
 	record.Duration = d.gate.clock().Sub(d.now)
 	outcome, err := d.gate.store.Append(ctx, audit.Entry{Record: record, Uses: audit.Uses{
-		Request: d.challengeKey(r, sources), Memo: []byte(token), Until: c.Expires,
+		Request: d.challengeKey(r, sources), Memo: kept, Until: c.Expires,
 	}})
 	switch {
 	case err != nil:
 		return Ruling{}, "", fmt.Errorf("gate: recording the decision: %w", err)
 	case outcome.Repeated:
-		return ruling, string(outcome.Memo), d.append(ctx, record)
+		if token, err = d.askedBefore(r, sources, outcome.Memo); err != nil {
+			return Ruling{}, "", err
+		}
+		if c, err = d.tokens.Keys.VerifyChallenge(token, d.expectChallenge(r)); err != nil {
+			return Ruling{}, "", fmt.Errorf("gate: a challenge made again: %w", err)
+		}
+		record.ChallengeID = c.ID
+		return ruling, token, d.append(ctx, record)
 	}
 	d.gate.observed(record)
 	return ruling, token, nil
 }
 
-func (d *deciding) signChallenge(r reading, s policy.Sources) (receipt.Challenge, string, error) {
+// question is what the store keeps of a challenge. The rest of it is the call, which a
+// repeat brings along, and which is not for the store to hold (B11): the same claims under
+// the same key give the same token.
+type question struct {
+	ID       string    `json:"id"`
+	IssuedAt time.Time `json:"issued_at"`
+}
+
+func (d *deciding) newQuestion() (question, error) {
 	fresh, err := uuid.NewV7()
-	if err != nil {
-		return receipt.Challenge{}, "", err
+	return question{ID: fresh.String(), IssuedAt: d.now.UTC().Truncate(time.Second)}, err
+}
+
+// askedBefore makes the challenge again that the same call got before.
+func (d *deciding) askedBefore(r reading, s policy.Sources, memo []byte) (string, error) {
+	var q question
+	if err := json.Unmarshal(memo, &q); err != nil {
+		return "", fmt.Errorf("gate: what was kept of the challenge: %w", err)
 	}
-	issued := d.now.UTC().Truncate(time.Second)
+	_, token, err := d.signChallenge(r, s, q)
+	if err != nil {
+		return "", fmt.Errorf("gate: signing a challenge again: %w", err)
+	}
+	return token, nil
+}
+
+func (d *deciding) signChallenge(r reading, s policy.Sources, q question) (receipt.Challenge, string, error) {
 	c := receipt.Challenge{
-		Issuer: d.tokens.Issuer, IssuedAt: issued, Expires: issued.Add(challengeLife), ID: fresh.String(),
+		Issuer: d.tokens.Issuer, IssuedAt: q.IssuedAt, Expires: q.IssuedAt.Add(challengeLife), ID: q.ID,
 		Tenant: d.caller.Tenant, Session: r.SessionID, Caller: d.caller.Name, Principal: r.Principal,
 		Tool: r.name, Version: uint32(r.tool.Contract.Version), Arguments: slices.Clone(r.canonical),
 	}
@@ -73,6 +118,14 @@ func (d *deciding) signChallenge(r reading, s policy.Sources) (receipt.Challenge
 	}
 	token, err := d.tokens.Keys.SignChallenge(c)
 	return c, token, err
+}
+
+// expectChallenge is the call that a challenge must be about.
+func (d *deciding) expectChallenge(r reading) receipt.ChallengeExpect {
+	return receipt.ChallengeExpect{
+		Issuer: d.tokens.Issuer, Tenant: d.caller.Tenant, Session: r.SessionID, Caller: d.caller.Name,
+		Principal: r.Principal, Tool: r.name, Version: uint32(r.tool.Contract.Version), Arguments: r.canonical, Now: d.now,
+	}
 }
 
 // challengeKey names what a challenge is about: the request, who makes it, and what its

@@ -23,25 +23,34 @@ const permitLife = time.Minute
 // maxTries bounds the grants that are tried until one has a use left.
 const maxTries = 64
 
-// memo is what the store keeps of an allowed request for its repeats.
+// memo is what the store keeps of an allowed request for its repeats. It is no permit:
+// the rest of that is the call, which a repeat brings along, and the same claims under
+// the same key give the same token.
 type memo struct {
-	Permit   string `json:"permit,omitzero"`
-	PermitID string `json:"permit_id,omitzero"`
-	Grant    string `json:"grant,omitzero"`
+	PermitID string    `json:"permit_id,omitzero"` // "" where the tool only reads
+	IssuedAt time.Time `json:"issued_at"`
+	Decision string    `json:"decision"` // the one that was made first
+	Grant    string    `json:"grant,omitzero"`
+	Issuer   string    `json:"issuer,omitzero"` // of the grant; "" is the caller
 }
 
 // allow uses up what an allowed call uses, together with its record, and signs its
 // permit. Where something has no use left the ruling becomes a denial.
 func (d *deciding) allow(ctx context.Context, r reading, ruling Ruling, k presented) (Ruling, string, error) {
-	kept := memo{}
+	kept := memo{IssuedAt: d.now.UTC().Truncate(time.Second), Decision: d.id}
 	if !d.set.subjects[r.tool].ReadOnly {
-		var err error
-		if kept.Permit, kept.PermitID, err = d.permit(r, ruling); err != nil {
-			return Ruling{}, "", fmt.Errorf("gate: signing a permit: %w", err)
+		fresh, err := uuid.NewV7()
+		if err != nil {
+			return Ruling{}, "", err
 		}
+		kept.PermitID = fresh.String()
+	}
+	permit, err := d.permit(r, ruling, kept)
+	if err != nil {
+		return Ruling{}, "", err
 	}
 	decision := ruling.Decision
-	if kept.Permit == "" && len(decision.Grants) == 0 && len(decision.Consumed) == 0 && k.Approval != policy.Approved {
+	if permit == "" && len(decision.Grants) == 0 && len(decision.Consumed) == 0 && k.Approval != policy.Approved {
 		return ruling, "", d.append(ctx, d.record(r, ruling, k)) // it only reads
 	}
 	uses := audit.Uses{Request: d.requestKey("permit", r), Until: d.now.Add(permitLife), Claims: d.claims(r, decision, k)}
@@ -53,7 +62,7 @@ func (d *deciding) allow(ctx context.Context, r reading, ruling Ruling, k presen
 	for _, grant := range candidates {
 		try := uses
 		if grant != nil {
-			kept.Grant = grant.ID
+			kept.Grant, kept.Issuer = grant.ID, grant.Issuer
 			if !grant.Unlimited {
 				try.Claims = append(slices.Clone(uses.Claims), d.grantClaim(r, grant))
 			}
@@ -62,8 +71,11 @@ func (d *deciding) allow(ctx context.Context, r reading, ruling Ruling, k presen
 		switch {
 		case err != nil:
 			return Ruling{}, "", err
-		case outcome.Written() || outcome.Repeated:
-			return granted(ruling, settled.Grant), settled.Permit, nil
+		case outcome.Repeated:
+			permit, err = d.permit(r, ruling, settled)
+			return granted(ruling, settled.Grant), permit, err
+		case outcome.Written():
+			return granted(ruling, settled.Grant), permit, nil
 		}
 		if used := usedUp(decision, k, outcome.Short, len(uses.Claims)); len(used) > 0 {
 			exhausted = used
@@ -71,7 +83,7 @@ func (d *deciding) allow(ctx context.Context, r reading, ruling Ruling, k presen
 		}
 		exhausted = append(exhausted, policy.Reason{Code: policy.GrantExhausted, GrantID: grant.ID})
 	}
-	ruling = d.deny(r, ruling, exhausted)
+	ruling = d.instead(r, ruling, exhausted)
 	return ruling, "", d.append(ctx, d.record(r, ruling, k))
 }
 
@@ -105,7 +117,7 @@ func (d *deciding) allowed(r reading, ruling Ruling, k presented, kept memo) aud
 	record := d.record(r, granted(ruling, kept.Grant), k)
 	record.PermitID = kept.PermitID
 	if kept.Grant != "" {
-		record.GrantIDs = []string{kept.Grant}
+		record.GrantIDs, record.GrantIssuer = []string{kept.Grant}, kept.Issuer
 	}
 	return record
 }
@@ -122,24 +134,25 @@ func granted(ruling Ruling, id string) Ruling {
 	return ruling
 }
 
-// permit signs the permit of an allowed call.
-func (d *deciding) permit(r reading, ruling Ruling) (token, id string, err error) {
-	fresh, err := uuid.NewV7()
-	if err != nil {
-		return "", "", err
+// permit signs the permit of an allowed call; "" where the tool only reads.
+func (d *deciding) permit(r reading, ruling Ruling, m memo) (string, error) {
+	if m.PermitID == "" {
+		return "", nil
 	}
-	issued := d.now.UTC().Truncate(time.Second)
 	c := receipt.Permit{
-		Issuer: d.tokens.Issuer, IssuedAt: issued, Expires: issued.Add(permitLife), ID: fresh.String(),
+		Issuer: d.tokens.Issuer, IssuedAt: m.IssuedAt, Expires: m.IssuedAt.Add(permitLife), ID: m.PermitID,
 		Tenant: d.caller.Tenant, Session: r.SessionID, Tool: r.name, Version: uint32(r.tool.Contract.Version),
-		Request: r.RequestID, Principal: r.Principal, Decision: d.id,
+		Request: r.RequestID, Principal: r.Principal, Decision: m.Decision,
 		ArgumentsDigest: r.digest, Audience: audience(r),
 	}
 	for _, o := range ruling.Decision.Obligations {
 		c.Obligations = append(c.Obligations, string(o))
 	}
-	token, err = d.tokens.Keys.SignPermit(c)
-	return token, c.ID, err
+	token, err := d.tokens.Keys.SignPermit(c)
+	if err != nil {
+		return "", fmt.Errorf("gate: signing a permit: %w", err)
+	}
+	return token, nil
 }
 
 // audience is who executes a tool.
@@ -163,11 +176,15 @@ func (d *deciding) claims(r reading, decision policy.Decision, k presented) []au
 		claims = append(claims, audit.Claim{Key: d.key("receipt", r, d.tokens.Issuer, id), Limit: 1, Until: until.Add(receipt.Skew)})
 	}
 	if k.Approval == policy.Approved {
-		claims = append(claims, audit.Claim{
-			Key: d.key("approval", r, d.tokens.Issuer, k.challenge.ID), Limit: 1, Until: k.challenge.Expires.Add(receipt.Skew),
-		})
+		claims = append(claims, d.answerClaim(r, k))
 	}
 	return claims
+}
+
+// answerClaim is the one answer that a challenge can have.
+func (d *deciding) answerClaim(r reading, k presented) audit.Claim {
+	c := k.answered.challenge
+	return audit.Claim{Key: d.key("approval", r, d.tokens.Issuer, c.ID), Limit: 1, Until: c.Expires.Add(receipt.Skew)}
 }
 
 // usedUp says of the claims without room, those of grants aside, what was used before.

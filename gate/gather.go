@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 
 	"github.com/hallmark-gate/hallmark/audit"
 	"github.com/hallmark-gate/hallmark/policy"
@@ -22,8 +23,9 @@ type presented struct {
 	facts []fact
 	// grantsRefused counts the grant tokens that do not count.
 	grantsRefused int
-	// challenge is what Known.Approval answers; zero where that is not Approved.
-	challenge receipt.Challenge
+	// answered is what Known.Approval answers; zero where that is neither Approved nor
+	// ApprovalRefused.
+	answered answered
 }
 
 // gather verifies everything that was presented for a call and asks the audit store what
@@ -45,7 +47,7 @@ func (d *deciding) gather(ctx context.Context, r reading) (presented, error) {
 		k.Sources = d.sources(ctx, r)
 	}
 	if r.Approval != "" {
-		k.Approval, k.challenge, err = d.approval(ctx, r, k.Sources)
+		k.Approval, k.answered, err = d.approval(ctx, r, k.Sources)
 	}
 	return k, err
 }
@@ -63,11 +65,18 @@ func (d *deciding) grants(r reading) (grants []policy.Grant, refused int) {
 			continue
 		}
 		for _, g := range t.Grants {
-			grants = append(grants, grantOf(t.Issuer, g))
+			if grantID.MatchString(g.ID) {
+				grants = append(grants, grantOf(t.Issuer, g))
+			} else {
+				refused++ // it would stand in reasons that an agent sees
+			}
 		}
 	}
 	return grants, refused
 }
+
+// grantID is the form that the API gives to the ids of grants.
+var grantID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
 
 func grantOf(issuer string, g receipt.Grant) policy.Grant {
 	out := policy.Grant{
@@ -96,31 +105,45 @@ func (d *deciding) sources(ctx context.Context, r reading) policy.Sources {
 	return s
 }
 
+// unseen reports that a call belongs to a session of which the store cannot say what it
+// has seen: that is not the same as nothing.
+func unseen(r reading, s policy.Sources) bool { return r.SessionID != "" && !s.Known }
+
+// answered is a challenge that a person answered, with yes or no.
+type answered struct {
+	challenge receipt.Challenge
+	approver  string
+}
+
 // approval judges the approval that came with a call, against the challenge that the
 // same call got before.
-func (d *deciding) approval(ctx context.Context, r reading, s policy.Sources) (policy.Approval, receipt.Challenge, error) {
-	token, err := d.gate.store.Recall(ctx, d.challengeKey(r, s), d.now)
+func (d *deciding) approval(ctx context.Context, r reading, s policy.Sources) (policy.Approval, answered, error) {
+	if unseen(r, s) {
+		return policy.ApprovalInvalid, answered{}, nil // nor what the person would have to have seen
+	}
+	memo, err := d.gate.store.Recall(ctx, d.challengeKey(r, s), d.now)
 	switch {
 	case errors.Is(err, audit.ErrNotFound):
-		return policy.ApprovalInvalid, receipt.Challenge{}, nil
+		return policy.ApprovalInvalid, answered{}, nil
 	case err != nil:
-		return policy.ApprovalInvalid, receipt.Challenge{}, fmt.Errorf("gate: looking for the challenge: %w", err)
+		return policy.ApprovalInvalid, answered{}, fmt.Errorf("gate: looking for the challenge: %w", err)
 	}
-	c, err := d.tokens.Keys.VerifyChallenge(string(token), receipt.ChallengeExpect{
-		Issuer: d.tokens.Issuer, Tenant: d.caller.Tenant, Session: r.SessionID, Caller: d.caller.Name,
-		Principal: r.Principal, Tool: r.name, Version: uint32(r.tool.Contract.Version), Arguments: r.canonical, Now: d.now,
-	})
+	token, err := d.askedBefore(r, s, memo)
 	if err != nil {
-		return policy.ApprovalInvalid, receipt.Challenge{}, nil
+		return policy.ApprovalInvalid, answered{}, nil // its key is gone
 	}
-	_, err = d.tokens.Approvers.Verify(r.Approval, receipt.ApprovalExpect{
-		Audience: d.tokens.Issuer, Challenge: receipt.Digest(token), Caller: d.caller.Name, Now: d.now,
+	c, err := d.tokens.Keys.VerifyChallenge(token, d.expectChallenge(r))
+	if err != nil {
+		return policy.ApprovalInvalid, answered{}, nil
+	}
+	a, err := d.tokens.Approvers.Verify(r.Approval, receipt.ApprovalExpect{
+		Audience: d.tokens.Issuer, Challenge: receipt.Digest([]byte(token)), Caller: d.caller.Name, Now: d.now,
 	})
 	switch {
 	case err == nil:
-		return policy.Approved, c, nil
+		return policy.Approved, answered{c, a.Approver}, nil
 	case errors.Is(err, &receipt.Error{Reason: receipt.Refused}):
-		return policy.ApprovalRefused, receipt.Challenge{}, nil
+		return policy.ApprovalRefused, answered{c, a.Approver}, nil
 	}
-	return policy.ApprovalInvalid, receipt.Challenge{}, nil
+	return policy.ApprovalInvalid, answered{}, nil
 }

@@ -38,27 +38,44 @@ func WithOriginals(load func() Originals) Option {
 // keepUnknown is how long the original of a reply is kept that no contract judged.
 const keepUnknown = 7 * 24 * time.Hour
 
-// retention is what a contract says about this reply's original; of a reply that no
-// contract judged it is sealed like any other that was refused.
-func retention(o Outcome) (class string, keep time.Duration, redact []seal.Kind) {
-	if o.Tool == nil {
-		return "sealed", keepUnknown, nil
+// retention is what a contract says about this reply's original. Of a reply that no
+// contract judged, since it asked for another version or judging failed, nothing is kept
+// that any contract of the tool would not keep, nor longer, nor with what any redacts; of
+// a tool that no contract has it is sealed like any other that was refused.
+func retention(set *Set, asked string, o Outcome) (class string, keep time.Duration, redact []seal.Kind) {
+	if o.Tool != nil {
+		r := o.Tool.Contract.Retention
+		if o.Verdict.Accepted {
+			return r.Accepted, r.Keep, kinds(nil, r.Redact)
+		}
+		return r.Rejected, r.Keep, kinds(nil, r.Redact)
 	}
-	r := o.Tool.Contract.Retention
-	class = r.Rejected
-	if o.Verdict.Accepted {
-		class = r.Accepted
+	class, keep = "sealed", keepUnknown
+	name := set.Name(asked)
+	for _, t := range set.Tools() {
+		if t.Contract.Tool != name {
+			continue
+		}
+		r := t.Contract.Retention
+		if class != "none" && r.Rejected != "sealed" {
+			class = r.Rejected
+		}
+		keep, redact = min(keep, r.Keep), kinds(redact, r.Redact)
 	}
-	for _, k := range r.Redact {
-		redact = append(redact, seal.Kind(k))
+	return class, keep, redact
+}
+
+func kinds(to []seal.Kind, words []string) []seal.Kind {
+	for _, w := range words {
+		to = append(to, seal.Kind(w))
 	}
-	return class, r.Keep, redact
+	return to
 }
 
 // keep notes the digest of an original, and returns it sealed where it is to be kept and
 // there is somebody to open it; else nil. Nothing of it is in the record.
-func (g *Gate) keep(rules Originals, caller Caller, p prepared, o Outcome, facts []fact, record *audit.Record) *audit.Original {
-	class, keep, redact := retention(o)
+func (g *Gate) keep(set *Set, rules Originals, caller Caller, p prepared, o Outcome, facts []fact, record *audit.Record) *audit.Original {
+	class, keep, redact := retention(set, p.Request.Tool, o)
 	if p.Raw == nil || class == "none" {
 		return nil
 	}
@@ -95,7 +112,7 @@ func headerOf(caller Caller, p prepared, o Outcome, facts []fact, record *audit.
 		Caller: seal.Caller{Tenant: caller.Tenant, Name: caller.Name, RawReader: caller.RawReader},
 		Request: seal.Request{
 			Tool: r.Tool, ContractVersion: uint32(r.ContractVersion), RequestID: r.RequestID,
-			ArgumentsJSON: r.ArgumentsJSON, SessionID: r.SessionID, Attempt: uint32(o.Attempt),
+			ArgumentsJSON: r.ArgumentsJSON, SessionID: r.SessionID, CallID: r.CallID, Attempt: uint32(o.Attempt),
 			IssuedAt: r.IssuedAt, FirstAttemptAt: r.FirstAttemptAt,
 		},
 		Upstream: seal.Upstream{
@@ -119,7 +136,7 @@ func Replay(h seal.Header, original []byte) (Call, Judgement) {
 		Raw: original,
 		Request: Request{
 			Tool: r.Tool, RequestID: r.RequestID, ContractVersion: int(r.ContractVersion), ArgumentsJSON: r.ArgumentsJSON,
-			SessionID: r.SessionID, Attempt: int(r.Attempt), IssuedAt: r.IssuedAt, FirstAttemptAt: r.FirstAttemptAt,
+			SessionID: r.SessionID, CallID: r.CallID, Attempt: int(r.Attempt), IssuedAt: r.IssuedAt, FirstAttemptAt: r.FirstAttemptAt,
 		},
 		Upstream: Upstream{
 			Source: u.Source, MediaType: u.MediaType, Adapter: u.Adapter, Status: openedStatus(u.Status),

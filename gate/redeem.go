@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/hallmark-gate/hallmark/audit"
 	"github.com/hallmark-gate/hallmark/contract"
@@ -28,9 +29,9 @@ type Redeemed struct {
 }
 
 // Redeem checks a permit of the caller's tenant and uses it up, for executors that keep
-// no record of their own. A permit that does not verify touches nothing. The error is
-// the context's or that of the audit store: the permit may then be used up all the same,
-// and whoever cannot know does not execute.
+// no record of their own. A permit that does not verify, or is for a tool that the caller
+// may not use, touches nothing. The error is the context's or that of the audit store: the
+// permit may then be used up all the same, and whoever cannot know does not execute.
 func (g *Gate) Redeem(ctx context.Context, caller Caller, decisionID string, r Redemption) (Redeemed, error) {
 	if err := ctx.Err(); err != nil {
 		return Redeemed{}, err
@@ -52,6 +53,9 @@ func (g *Gate) Redeem(ctx context.Context, caller Caller, decisionID string, r R
 	record.Tool, record.ContractVersion = p.Tool, p.Version
 	record.RequestID, record.SessionID, record.Principal = p.Request, p.Session, p.Principal
 	record.ArgumentsDigest, record.PermitID = p.ArgumentsDigest, p.ID
+	if caller.Tools != nil && !slices.Contains(caller.Tools, p.Tool) {
+		return g.unredeemed(ctx, record, policy.PermitInvalid, "the caller may not use this tool")
+	}
 	record.Duration = g.clock().Sub(now)
 	outcome, err := g.store.Append(ctx, audit.Entry{Record: record, Uses: audit.Uses{Claims: []audit.Claim{{
 		Key: audit.KeyOf("permit", caller.Tenant, tokens.Issuer, p.ID), Limit: 1, Until: p.Expires.Add(receipt.Skew),

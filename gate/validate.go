@@ -119,7 +119,7 @@ func (g *Gate) Validate(ctx context.Context, caller Caller, decisionID string, c
 		signal(&record, signalReceiptMissing, 1)
 	}
 	record.At = began
-	original := g.keep(g.originals(), caller, p, outcome, facts, &record)
+	original := g.keep(set, g.originals(), caller, p, outcome, facts, &record)
 	record.Duration = g.clock().Sub(began)
 	if _, err := g.store.Append(ctx, audit.Entry{Record: record, Original: original}); err != nil {
 		return Reply{}, fmt.Errorf("gate: recording the decision: %w", err)

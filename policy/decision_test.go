@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"runtime"
 	"slices"
+	"strconv"
 	"testing"
 )
 
@@ -79,5 +81,25 @@ func TestFailure(t *testing.T) {
 		if got := Failure(c.effect, reasons); got != c.want {
 			t.Errorf("%s: %q, want %q", c.line, got, c.want)
 		}
+	}
+}
+
+// Signed tokens can bring a thousand grants: what is said of each of them counts arguments
+// and not values, so that a denial costs no more memory than its answer.
+func TestManyGrantsManyValues(t *testing.T) {
+	r := worst(t)
+	for len(r.Grants) < 1000 {
+		r.Grants = append(r.Grants, grant("h"+strconv.Itoa(len(r.Grants)), "mail_send", "recipient", "x@evil.test"))
+	}
+	set := compile(t, nil)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	d := Decide(set, r)
+	runtime.ReadMemStats(&after)
+	if d.Effect != Deny || len(d.Reasons) != len(r.Grants) {
+		t.Errorf("%s for %d reasons", d.Effect, len(d.Reasons))
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 4<<20 {
+		t.Errorf("took %d bytes", took)
 	}
 }

@@ -130,13 +130,16 @@ func (d *decider) explain() {
 			if ok {
 				continue
 			}
+			said := -1 // values stand in the order of their pointers, many under one
 			for k, at := range c.at {
-				if !covered[k] {
-					reasons = append(reasons, Reason{
-						Code: OutOfScope, GrantID: g.ID,
-						Scope: c.scope.Name, Argument: c.scope.At[at].String(),
-					})
+				if covered[k] || at == said {
+					continue
 				}
+				said = at
+				reasons = append(reasons, Reason{
+					Code: OutOfScope, GrantID: g.ID,
+					Scope: c.scope.Name, Argument: c.scope.At[at].String(),
+				})
 			}
 		}
 	}

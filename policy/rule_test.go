@@ -117,6 +117,10 @@ func TestRules(t *testing.T) {
 			r.Tool = Tool{Name: "deploy", ReadOnly: true, Scopes: []Scope{{Name: "url", Type: URL, At: at(t, "/environment")}}}
 			r.Arguments = parse(t, `{"environment":"https://EXAMPLE.test:443"}`)
 		}, Allow, []Code{OnlyReads}},
+		{"a url with a letter that is escaped", Rule{Forbid: true, When: `call.arguments.environment == "https://example.test/private/a%3Eb"`}, func(r *Request) {
+			r.Tool = Tool{Name: "deploy", ReadOnly: true, Scopes: []Scope{{Name: "url", Type: URL, At: at(t, "/environment")}}}
+			r.Arguments = parse(t, `{"environment":"https://example.test/%70riv%61te/a%3eb"}`)
+		}, Deny, []Code{Forbidden}},
 		{"an argument that has no form and is not read", Rule{Forbid: true, When: `now < timestamp("2000-01-01T00:00:00Z")`}, func(r *Request) {
 			r.Tool = Tool{Name: "deploy", ReadOnly: true, Scopes: recipients(t)}
 			r.Arguments = parse(t, `{"to":["y@evil.test."]}`)

@@ -16,7 +16,7 @@ var urlKind = kind[location, location]{
 	value:   fromText(parseURL),
 	pattern: parseURL,
 	covers:  coversURL,
-	text:    func(v *location) string { return v.String() },
+	text:    func(v *location) string { return v.plain().String() },
 }
 
 func coversURL(p, v *location) bool {
@@ -32,6 +32,32 @@ func (v *location) String() string {
 		port = ":" + port
 	}
 	return v.scheme + "://" + v.host + port + v.path + v.tail
+}
+
+// plain writes the path without escapes of letters and the like (RFC 3986 section 2.3),
+// and the escapes that it needs in capitals: for conditions, since to who fetches it the
+// path is the same. Grants compare it as it stands.
+func (v *location) plain() *location {
+	if strings.IndexByte(v.path, '%') < 0 {
+		return v
+	}
+	var b strings.Builder
+	for i := 0; i < len(v.path); i++ {
+		octet, escaped := percent(v.path[i:])
+		switch {
+		case !escaped:
+			b.WriteByte(v.path[i])
+			continue
+		case isAlnum(octet), strings.IndexByte("-._~", octet) >= 0:
+			b.WriteByte(octet)
+		default:
+			b.WriteString(strings.ToUpper(v.path[i : i+3]))
+		}
+		i += 2
+	}
+	plain := *v
+	plain.path = b.String()
+	return &plain
 }
 
 // defaultPort returns "" for a scheme that we know none of.

@@ -201,6 +201,10 @@ func FuzzURL(f *testing.F) {
 			if !ok || again.String() != u.String() {
 				t.Errorf("%q has the form %q, which has %q", used, u.String(), again.String())
 			}
+			plain := u.plain().String()
+			if again, ok := parseURL(plain); !ok || again.plain().String() != plain {
+				t.Errorf("%q is %q to conditions, which is %q", used, plain, again.plain().String())
+			}
 		}
 	})
 }

@@ -46,6 +46,7 @@ type App struct {
 
 	originals *originals
 	notices   *notice.Notifier // nil where nobody is told
+	watching  *watchers
 	chain     chain
 	who       func(context.Context) *identity
 }
@@ -104,7 +105,7 @@ func New(cfg Config, deps Deps) (*App, error) {
 	}
 	return &App{
 		cfg: cfg, deps: deps, set: set, reload: newReloader(cfg, deps, set), keys: keys, originals: kept, notices: told,
-		access: a, chain: c, who: whoOf,
+		watching: newWatchers(), access: a, chain: c, who: whoOf,
 	}, nil
 }
 
@@ -155,7 +156,6 @@ func (a *App) Run(ctx context.Context) (err error) {
 	}
 
 	calls := newCallMetrics()
-	watching := newWatchers()
 	g := gate.New(store, a.deps.Clock, gate.WithTokens(a.keys.tokens), gate.WithOriginals(a.originals.rules),
 		gate.WithAlerts(alertLog(log)), gate.WithObserver(a.observer(calls)))
 	g.Publish(a.set)
@@ -174,7 +174,7 @@ func (a *App) Run(ctx context.Context) (err error) {
 	rpc, err := newTransport(a.chain, services{
 		gate:      &gateService{gate: g, who: a.who, guard: a.access.guard},
 		contracts: &contractService{gate: g},
-		audit:     &auditService{store: store, who: a.who, log: log, clock: a.deps.Clock, watchers: watching},
+		audit:     &auditService{store: store, who: a.who, log: log, clock: a.deps.Clock, watchers: a.watching},
 		health:    h,
 	}, a.cfg, a.access.credentials(), told.handler)
 	if err != nil {
@@ -222,7 +222,7 @@ func (a *App) Run(ctx context.Context) (err error) {
 		return fmt.Errorf("a listener broke: %w", err)
 	case <-ctx.Done():
 	}
-	a.drain(rpc, h, watching)
+	a.drain(rpc, h)
 	return nil
 }
 
@@ -279,13 +279,13 @@ func (a *App) startReload(g *gate.Gate) (stop func(context.Context) error) {
 
 // drain says NOT_SERVING, waits until load balancers have looked, lets running calls
 // end, and cuts off those that do not.
-func (a *App) drain(rpc *grpc.Server, h *health, watching *watchers) {
+func (a *App) drain(rpc *grpc.Server, h *health) {
 	log := a.deps.Log
 	log.Info("draining", "wait", a.cfg.DrainWait, "timeout", a.cfg.DrainTimeout)
 	h.drain()
 	time.Sleep(a.cfg.DrainWait)
 	h.end()
-	watching.end()
+	a.watching.end()
 	drained := make(chan struct{})
 	go func() {
 		rpc.GracefulStop()

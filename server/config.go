@@ -114,7 +114,7 @@ func DefaultConfig() Config {
 		MaxConnectionAgeGrace: 30 * time.Second,
 		MaxInFlight:           256,
 		MaxInFlightBytes:      8 * MaxReceiveBytes,
-		AdmissionWait:         100 * time.Millisecond,
+		AdmissionWait:         25 * time.Millisecond,
 		IdentityShare:         50,
 		Reflection:            true,
 		AutoMemoryLimit:       true,

@@ -25,6 +25,7 @@ func eventToWire(r audit.Record) *hallmarkv1.Event {
 		Decision:    known[hallmarkv1.Decision](r.Decision),
 		GrantIds:    validAll(r.GrantIDs), EvidenceIds: validAll(r.EvidenceIDs),
 		ReceiptId: valid(r.ReceiptID), PermitId: valid(r.PermitID),
+		Approver: valid(r.Approver), ChallengeId: valid(r.ChallengeID), GrantIssuer: valid(r.GrantIssuer),
 		Attempt: r.Attempt, Duration: durationpb.New(r.Duration),
 	}
 	if r.Rejection != (audit.Rejection{}) {

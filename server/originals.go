@@ -2,11 +2,13 @@ package server
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/hallmark-gate/hallmark/audit"
 	"github.com/hallmark-gate/hallmark/audit/seal"
 	"github.com/hallmark-gate/hallmark/gate"
 	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
@@ -66,6 +68,10 @@ func (o *originals) subsystem() subsystem {
 	return s
 }
 
+// errNoOriginal says that a record has no original any more, or never had one, or that
+// there is no such record for the caller: which of these is not told.
+var errNoOriginal = errors.New("server: no original")
+
 // GetOriginal returns the sealed original of a reply; only an operator's identity opens
 // it.
 func (s *auditService) GetOriginal(ctx context.Context, req *hallmarkv1.GetOriginalRequest) (*hallmarkv1.GetOriginalResponse, error) {
@@ -74,6 +80,9 @@ func (s *auditService) GetOriginal(ctx context.Context, req *hallmarkv1.GetOrigi
 		return nil, err
 	}
 	original, err := s.store.Original(ctx, scope, strings.ToLower(req.GetDecisionId()), s.clock())
+	if errors.Is(err, audit.ErrNotFound) {
+		return nil, errNoOriginal
+	}
 	if err != nil {
 		return nil, err
 	}

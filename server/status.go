@@ -53,6 +53,8 @@ func statusOf(err error) *status.Status {
 		return status.New(codes.InvalidArgument, "the request is not a valid message of its type")
 	case errors.Is(err, audit.ErrBadPageToken):
 		return invalidArgument([]fieldFault{{"page_token", "is not a token of this service for this filter"}})
+	case errors.Is(err, errNoOriginal):
+		return status.New(codes.NotFound, "no original is kept under this decision id")
 	case errors.Is(err, audit.ErrNotFound):
 		return status.New(codes.NotFound, "no event has this decision id")
 	case errors.Is(err, errNoContract):

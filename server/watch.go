@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/hallmark-gate/hallmark/audit"
 	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
@@ -19,10 +21,11 @@ const (
 	// pollEvery is how often a watcher looks for new records: whichever replica wrote
 	// them, the store has them all, in one order.
 	pollEvery = 250 * time.Millisecond
-	// tailPage is how many records one look takes.
+	// tailPage is how many records one look takes. Nothing else waits for a reader: what
+	// it has not read is in the store.
 	tailPage = 200
-	// maxBehind is how many records may wait for a reader that does not read.
-	maxBehind = 1000
+	// watchPatience is how long a reader may leave one record unread.
+	watchPatience = 10 * time.Second
 	// maxWatchers bounds the watchers of this replica, and maxWatchersEach those of one
 	// caller.
 	maxWatchers     = 64
@@ -31,7 +34,7 @@ const (
 
 // Ends of a watch.
 var (
-	errBehind   = errors.New("server: the watcher does not read as fast as records are written")
+	errBehind   = errors.New("server: the watcher does not read")
 	errWatchers = errors.New("server: too many watchers")
 )
 
@@ -42,9 +45,13 @@ type watchers struct {
 	of    map[string]int
 	ended chan struct{} // closed when the service stops
 	once  sync.Once
+
+	patience time.Duration // watchPatience
 }
 
-func newWatchers() *watchers { return &watchers{of: map[string]int{}, ended: make(chan struct{})} }
+func newWatchers() *watchers {
+	return &watchers{of: map[string]int{}, ended: make(chan struct{}), patience: watchPatience}
+}
 
 // end ends every watch, now and later.
 func (w *watchers) end() { w.once.Do(func() { close(w.ended) }) }
@@ -69,8 +76,8 @@ func (w *watchers) enter(caller string) (leave func(), err error) {
 }
 
 // WatchEvents sends records as they are written, each once, from the first that comes
-// after the call or after a given decision, until the caller leaves, falls behind, or the
-// service stops.
+// after the call or after a given decision, until the caller leaves, does not read, or
+// the service stops.
 func (s *auditService) WatchEvents(req *hallmarkv1.WatchEventsRequest, stream grpc.ServerStreamingServer[hallmarkv1.WatchEventsResponse]) error {
 	ctx := stream.Context()
 	scope, err := s.scope(ctx)
@@ -97,23 +104,36 @@ func (s *auditService) WatchEvents(req *hallmarkv1.WatchEventsRequest, stream gr
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	queue := make(chan audit.Record, maxBehind)
-	go func() { cancel(s.tail(ctx, scope, filter, mark, queue)) }()
-	for {
-		select {
-		case r := <-queue:
-			if err := stream.Send(&hallmarkv1.WatchEventsResponse{Event: eventToWire(r)}); err != nil {
-				return err
-			}
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+	send := func(r audit.Record) error {
+		late := time.AfterFunc(s.watchers.patience, func() { cancel(errBehind) })
+		defer late.Stop()
+		return sent(stream.Send(&hallmarkv1.WatchEventsResponse{Event: eventToWire(r)}))
+	}
+	// Sending waits for a reader that does not read, and only the end of this call ends
+	// that. A panic beside the call's own goroutine would cost the process.
+	go func() {
+		cancel(recovered(ctx, "", func(ctx context.Context) error { return s.tail(ctx, scope, filter, mark, send) }))
+	}()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-s.watchers.ended:
+		return errDraining
 	}
 }
 
-// tail puts records into the queue as they are written. It returns why it ended: the
-// reader is behind, the service stops, the store cannot read, or ctx.
-func (s *auditService) tail(ctx context.Context, scope audit.Scope, filter audit.Filter, mark string, queue chan<- audit.Record) error {
+// sent makes a watcher that has left of a message that could not be sent to it; a message
+// that cannot be written is our own fault.
+func sent(err error) error {
+	if err == nil || status.Code(err) == codes.Internal {
+		return err
+	}
+	return context.Canceled
+}
+
+// tail gives records to send as they are written, and waits for it. It returns why it
+// ended: send's error, the store cannot read, or ctx.
+func (s *auditService) tail(ctx context.Context, scope audit.Scope, filter audit.Filter, mark string, send func(audit.Record) error) error {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
@@ -123,20 +143,16 @@ func (s *auditService) tail(ctx context.Context, scope audit.Scope, filter audit
 		}
 		mark = next
 		for _, r := range records {
-			select {
-			case queue <- r:
-			default:
-				return errBehind
+			if err := send(r); err != nil {
+				return err
 			}
 		}
 		if len(records) == tailPage {
-			continue
+			continue // there are more
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-s.watchers.ended:
-			return errDraining
 		case <-tick.C:
 		}
 	}

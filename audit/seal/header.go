@@ -70,6 +70,8 @@ type Request struct {
 	// ArgumentsJSON is the object that the tool was called with; "" means none given.
 	ArgumentsJSON string `json:"arguments_json,omitzero"`
 	SessionID     string `json:"session_id,omitzero"`
+	// CallID is the framework's own id of the call, which a response of JSON-RPC repeats.
+	CallID string `json:"call_id,omitzero"`
 	// Attempt is the attempt that was judged, from 1: what the caller said, or what the
 	// service had counted, whichever is more.
 	Attempt        uint32    `json:"attempt,omitzero"`

@@ -57,7 +57,7 @@ func header() seal.Header {
 		Caller: seal.Caller{Tenant: "t", Name: "spiffe://example.test/a", RawReader: true},
 		Request: seal.Request{
 			Tool: "job_status", ContractVersion: 2, RequestID: "req.00000001", ArgumentsJSON: `{"project_id":"p<1>","note":"\n\"\u2028"}`,
-			SessionID: "s", Attempt: 2, IssuedAt: at, FirstAttemptAt: at.Add(-time.Second),
+			SessionID: "s", CallID: "7", Attempt: 2, IssuedAt: at, FirstAttemptAt: at.Add(-time.Second),
 		},
 		Upstream: seal.Upstream{
 			Source: "https://api.example.test/jobs", MediaType: "application/json", Adapter: "a@1",

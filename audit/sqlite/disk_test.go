@@ -51,6 +51,39 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
+// Case 150: where there is room for small records and for no large one, what is written is
+// confirmed, and the store is not ready.
+func TestDiskNearlyFull(t *testing.T) {
+	var pages atomic.Int64
+	pages.Store(100)
+	s := mustOpen(t, newPath(t), Options{
+		RetryEvery: 5 * time.Millisecond,
+		wrap:       func(c driver.Connector) driver.Connector { return smallDisk{c, &pages} },
+	})
+	n := 0
+	for ; n < 20_000 && appendRecord(t.Context(), s, audittest.Full(n)) == nil; n++ {
+	}
+	pages.Add(4) // for connections that are made from now on
+	confirmed := 0
+	for i := range 8 {
+		if appendRecord(t.Context(), s, audittest.Record(n+1+i)) == nil {
+			confirmed++
+		}
+		if err := s.Ready(t.Context()); !errors.Is(err, audit.ErrUnavailable) {
+			t.Errorf("Ready on a disk that takes only little = %v", err)
+		}
+		time.Sleep(10 * time.Millisecond) // a probe or two
+	}
+	if confirmed == 0 {
+		t.Error("no small record was written: nothing was proved")
+	}
+	pages.Store(0)
+	eventuallyReady(t, s)
+	if err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Case 150 with a real file system of 4 MiB.
 func TestDiskFullTmpfs(t *testing.T) {
 	dir := t.TempDir()

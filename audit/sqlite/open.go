@@ -89,7 +89,7 @@ func (s *Store) open(ctx context.Context) error {
 	if _, err := s.pin.ExecContext(ctx, `SELECT count(*) FROM probe`); err != nil {
 		return err
 	}
-	if _, err := s.probe(); err != nil {
+	if err := s.probe(); err != nil {
 		return err
 	}
 	if s.file, err = os.Stat(s.path); err != nil {

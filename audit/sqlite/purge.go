@@ -115,11 +115,12 @@ func (s *Store) purge(st *step) (r stepped) {
 	if err := s.failure.Load(); err != nil {
 		return stepped{err: *err}
 	}
-	err := s.attempt(func() (bool, error) {
-		return s.inTx(func(tx *sql.Tx) (wrote bool, err error) {
+	err := s.attempt(func() error {
+		_, err := s.inTx(func(tx *sql.Tx) (wrote bool, err error) {
 			r.removed, r.more, err = st.remove(tx, st.purge)
 			return r.removed != audit.Purged{}, err
 		})
+		return err
 	})
 	if err != nil {
 		return stepped{err: err}

@@ -128,7 +128,7 @@ type Store struct {
 	steps  chan *step   // of purges; the writer takes one when it likes
 	bytes  atomic.Int64 // of the jobs that wait or are being written
 
-	failure   atomic.Pointer[error] // why the last write failed; nil after a good one
+	failure   atomic.Pointer[error] // why the store cannot write; nil after a probe
 	busySince atomic.Int64          // start of the commit that runs, in ns since 1970; 0 for none
 
 	done     chan struct{} // closed when the writer has ended and all is released

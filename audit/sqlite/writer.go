@@ -33,13 +33,20 @@ func (s *Store) run() {
 				return
 			}
 			batch = s.collect(append(batch[:0], j))
-			s.finish(batch, s.attempt(func() (bool, error) { return s.commit(batch) }))
+			wrote := false
+			err := s.attempt(func() (err error) {
+				wrote, err = s.commit(batch)
+				return err
+			})
+			if err == nil && wrote && s.failure.Load() != nil {
+				s.prove()
+			}
+			s.finish(batch, err)
 			clear(batch) // keep no record alive while idle
 		case st := <-s.steps:
 			st.done <- s.purge(st)
 		case <-probe:
-			// The outcome is in s.failure; nobody waits for it.
-			_ = s.attempt(s.probe)
+			s.prove()
 		}
 	}
 }
@@ -71,20 +78,26 @@ func (s *Store) finish(batch []*job, err error) {
 	}
 }
 
-// attempt runs a write and keeps its outcome for Ready; one that found nothing to write
-// proves nothing. After a failure the connection is thrown away: the next attempt begins
-// with nothing that the failure may have left.
-func (s *Store) attempt(write func() (wrote bool, err error)) error {
+// prove writes as much as one largest record takes; where there is room for it the store
+// works again. A batch that was written proves less, and one that found nothing to write
+// nothing at all: a full disk takes a few small records now and then, and Ready must not
+// waver with them.
+func (s *Store) prove() {
+	if s.attempt(s.probe) == nil {
+		s.failure.Store(nil)
+	}
+}
+
+// attempt runs a write and keeps its failure for Ready. After one the connection is thrown
+// away: the next attempt begins with nothing that the failure may have left.
+func (s *Store) attempt(write func() error) error {
 	s.busySince.Store(time.Now().UnixNano())
 	defer s.busySince.Store(0)
-	wrote, err := write()
+	err := write()
 	if err == nil {
 		err = s.stillThere()
 	}
 	if err == nil {
-		if wrote {
-			s.failure.Store(nil)
-		}
 		return nil
 	}
 	if !errors.Is(err, errReplaced) { // the open files may be all that is left
@@ -135,13 +148,13 @@ func (s *Store) inTx(f func(*sql.Tx) (wrote bool, err error)) (wrote bool, err e
 }
 
 // probe writes and removes as much as one largest record takes.
-func (s *Store) probe() (wrote bool, err error) {
+func (s *Store) probe() error {
 	for _, statement := range [...]string{probeWriteSQL, probeRemoveSQL} {
 		if _, err := s.write.Exec(statement); err != nil {
-			return false, fmt.Errorf("probe: %w", err)
+			return fmt.Errorf("probe: %w", err)
 		}
 	}
-	return true, nil
+	return nil
 }
 
 // errReplaced lasts until the names are back, which in practice means a restart.

@@ -105,13 +105,14 @@ func (f *authorizeFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	// First the files: whoever reads the output may leave before its end, which ends us.
+	err = errors.Join(f.permitFile.write(line(answer.GetPermit())),
+		f.challengeFile.write(line(answer.GetApprovalChallenge())), f.argumentFile.write(answer.GetArgumentsJson()))
 	if f.output == "json" {
-		err = printJSON(cmd.OutOrStdout(), answer)
+		err = errors.Join(err, printJSON(cmd.OutOrStdout(), answer))
 	} else {
 		f.print(cmd.OutOrStdout(), answer)
 	}
-	err = errors.Join(err, f.permitFile.write(line(answer.GetPermit())),
-		f.challengeFile.write(line(answer.GetApprovalChallenge())), f.argumentFile.write(answer.GetArgumentsJson()))
 	if err == nil && answer.GetDecision() != hallmarkv1.Decision_DECISION_ALLOW {
 		return errNo
 	}

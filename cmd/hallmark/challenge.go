@@ -35,7 +35,11 @@ func showChallenge(w io.Writer, c receipt.Challenge, now time.Time) error {
 	b.WriteString("arguments\n  ")
 	writeValue(b, arguments, "  ")
 	b.WriteString("\n")
-	if len(c.Disclosed) == 0 {
+	switch {
+	case len(c.Disclosed) > 0:
+	case c.Session == "":
+		member("seen", "unknown: the call has no session, so nobody knows what came before it")
+	default:
 		member("seen", "nothing: no tool has delivered anything to the session")
 	}
 	for i, s := range c.Disclosed {

@@ -198,3 +198,15 @@ func FuzzReadChallenge(f *testing.F) {
 		}
 	})
 }
+
+// Without a session nobody knows what was seen, which is not nothing.
+func TestShowNothingSeen(t *testing.T) {
+	for session, want := range map[string]string{"": "seen       unknown: ", "task-7": "seen       nothing: "} {
+		c := challengeOf(`{}`)
+		c.Session = session
+		var b strings.Builder
+		if err := showChallenge(&b, c, shownAt); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("session %q: %v, got:\n%s", session, err, b.String())
+		}
+	}
+}

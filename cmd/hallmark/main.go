@@ -69,7 +69,7 @@ input, refused contracts, nobody at the address).`,
 	root.AddCommand(
 		newServe(), newCheck(), newCompat(), newContracts(), newNew(), newValidate(), newAuthorize(),
 		newApprove(), newGrant(), newRedeem(), newSchema(), newText(),
-		newAudit(), newKeys(), newMigrate(), newHealthcheck(), newVersion(),
+		newAudit(), newOriginal(), newKeys(), newMigrate(), newHealthcheck(), newVersion(),
 	)
 	return root
 }

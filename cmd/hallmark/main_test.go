@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs testdata/*.txtar, each of which reads like a page of the manual.
 // $CONTRACTS is the folder of the shipped contracts; a script has copies of those and of
-// the shipped policies.
+// the shipped policies. $HIDDEN is a character that turns what is written after it.
 func TestScripts(t *testing.T) {
 	contracts, err := filepath.Abs("../../contracts")
 	if err != nil {
@@ -34,10 +34,11 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "serves": serves, "until": until, "certificates": certificates,
+			"exits": exits, "serves": serves, "until": until, "certificates": certificates, "idof": idOf,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("CONTRACTS", contracts)
+			env.Setenv("HIDDEN", "\u202e")
 			return errors.Join(
 				os.CopyFS(filepath.Join(env.WorkDir, "contracts"), os.DirFS(contracts)),
 				os.CopyFS(filepath.Join(env.WorkDir, "policies"), os.DirFS(filepath.Join(contracts, "..", "policies"))),

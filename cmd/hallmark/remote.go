@@ -44,7 +44,7 @@ func (r *remote) registerAs(cmd *cobra.Command, addr, usage, cert, key string) {
 
 // dial connects to the service. A connection is only made by the first call. The error
 // says which flag cannot be used, and how to cure it.
-func (r *remote) dial() (*grpc.ClientConn, error) {
+func (r *remote) dial(options ...grpc.DialOption) (*grpc.ClientConn, error) {
 	creds := insecure.NewCredentials()
 	if r.secured() {
 		config, err := r.tls()
@@ -53,9 +53,9 @@ func (r *remote) dial() (*grpc.ClientConn, error) {
 		}
 		creds = credentials.NewTLS(config)
 	}
-	conn, err := grpc.NewClient(r.addr,
+	conn, err := grpc.NewClient(r.addr, append(options,
 		grpc.WithTransportCredentials(creds),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxReply)))
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxReply)))...)
 	if err != nil {
 		return nil, fmt.Errorf("%s is no address; give host:port", printable(r.addr))
 	}

@@ -29,6 +29,7 @@ type validateFlags struct {
 	now                           string
 	evidence                      []string
 	receiptOut                    string
+	replay, identity              string
 	output                        output
 }
 
@@ -43,11 +44,17 @@ Prints what the agent would see, why a reply was refused, and whether a receipt 
 issued, which makes the result evidence for later calls of its session. Receipts come
 from a service alone, and only it can take them. --file - reads standard input.
 
+--replay judges a reply again that a service has judged: it fetches the sealed original,
+opens it here with your --identity, and judges it by the contracts of --contracts as of
+the time of the reply, or that of --now. Prints what was and what would be.
+
 Exit codes: 0 accepted, 1 refused, 2 no answer.`,
 		Example: `  hallmark validate --tool job_status --file reply.json \
     --arguments '{"project_id":"bluebird","run_id":"run_A1b2C3d4E5f6"}'
   hallmark validate --tool list_runs --file reply.json --session-id task-7 \
-    --addr 127.0.0.1:7443 --receipt-out receipt.jws`,
+    --addr 127.0.0.1:7443 --receipt-out receipt.jws
+  hallmark validate --replay 019a2b3c-0000-7000-8000-000000000000 \
+    --identity operator.key --contracts contracts`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
@@ -69,11 +76,19 @@ Exit codes: 0 accepted, 1 refused, 2 no answer.`,
 	flags.StringVar(&f.now, "now", "", "judge as if it were this time (RFC 3339), in this process")
 	flags.StringArrayVar(&f.evidence, "evidence", nil, "file of a receipt that checks may use, with --addr; may be repeated")
 	flags.StringVar(&f.receiptOut, "receipt-out", "", "file that gets the receipt, with --addr; empty where none came")
+	flags.StringVar(&f.replay, "replay", "", "decision id of a reply to judge again, from its sealed original")
+	flags.StringVar(&f.identity, "identity", "", "file of your identity, with --replay")
 	f.output.register(cmd)
 	return cmd
 }
 
 func (f *validateFlags) run(cmd *cobra.Command) error {
+	if f.replay != "" {
+		return f.runReplay(cmd)
+	}
+	if f.identity != "" {
+		return errors.New("--identity opens an original; name the decision with --replay, or leave it out")
+	}
 	request, err := f.request(cmd)
 	if err != nil {
 		return err

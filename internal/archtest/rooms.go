@@ -79,9 +79,18 @@ var rooms = map[string]room{
 		tests:   []string{"casetest", "gate", "validators", semantic, schema},
 	},
 
-	"cmd/":     {all: true},
-	"clients/": {imports: []string{"gen"}},
-	"bench/":   {imports: []string{"gen"}},
+	"cmd/": {all: true},
+	"clients/": {
+		imports: []string{"gen", "receipt/permit"},
+		tests:   []string{"server", "gate", "validators", semantic, "audit", "audit/sqlite"},
+	},
+	"bench/": {imports: []string{"gen"}},
+
+	// Tests of the real binary, from outside: what the wire says and what the files hold.
+	"faulttest": {tests: []string{"gen", "audit/seal", "receipt"}},
+
+	// Tests of several processes of the real binary, from outside.
+	"fleettest": {tests: []string{"gen"}},
 
 	"internal/archtest":   {},
 	"internal/interleave": {},
@@ -114,7 +123,7 @@ var outside = []struct {
 }
 
 // wire names the rooms that speak to the world.
-var wire = []string{"server", "cmd/", "clients/", "bench/"}
+var wire = []string{"server", "cmd/", "clients/", "bench/", "faulttest", "fleettest"}
 
 // within reports whether a name, or one that ends in a slash and stands for what is
 // below it, covers the folder.

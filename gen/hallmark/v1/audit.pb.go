@@ -776,9 +776,15 @@ type Event struct {
 	PermitId       string       `protobuf:"bytes,34,opt,name=permit_id,json=permitId,proto3" json:"permit_id,omitempty"`
 	// Counts of what monitoring should know: removed characters by kind, hidden text,
 	// dropped blocks and members, instruction-like phrases.
-	Signals       map[string]uint64    `protobuf:"bytes,35,rep,name=signals,proto3" json:"signals,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
-	Attempt       uint32               `protobuf:"varint,36,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	Duration      *durationpb.Duration `protobuf:"bytes,37,opt,name=duration,proto3" json:"duration,omitempty"`
+	Signals  map[string]uint64    `protobuf:"bytes,35,rep,name=signals,proto3" json:"signals,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	Attempt  uint32               `protobuf:"varint,36,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	Duration *durationpb.Duration `protobuf:"bytes,37,opt,name=duration,proto3" json:"duration,omitempty"`
+	// Who answered the challenge, as the owner of the key is named.
+	Approver string `protobuf:"bytes,38,opt,name=approver,proto3" json:"approver,omitempty"`
+	// The challenge that was asked or answered.
+	ChallengeId string `protobuf:"bytes,39,opt,name=challenge_id,json=challengeId,proto3" json:"challenge_id,omitempty"`
+	// Who signed the grant that was used; empty where it was the caller's own.
+	GrantIssuer   string `protobuf:"bytes,40,opt,name=grant_issuer,json=grantIssuer,proto3" json:"grant_issuer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1072,6 +1078,27 @@ func (x *Event) GetDuration() *durationpb.Duration {
 	return nil
 }
 
+func (x *Event) GetApprover() string {
+	if x != nil {
+		return x.Approver
+	}
+	return ""
+}
+
+func (x *Event) GetChallengeId() string {
+	if x != nil {
+		return x.ChallengeId
+	}
+	return ""
+}
+
+func (x *Event) GetGrantIssuer() string {
+	if x != nil {
+		return x.GrantIssuer
+	}
+	return ""
+}
+
 // What refused, and where.
 type Rejection struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -1222,7 +1249,7 @@ const file_hallmark_v1_audit_proto_rawDesc = "" +
 	"\x13GetOriginalResponse\x12\x16\n" +
 	"\x06sealed\x18\x01 \x01(\fR\x06sealed\x129\n" +
 	"\n" +
-	"kept_until\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tkeptUntil\"\x86\v\n" +
+	"kept_until\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tkeptUntil\"\xe8\v\n" +
 	"\x05Event\x12\x1f\n" +
 	"\vdecision_id\x18\x01 \x01(\tR\n" +
 	"decisionId\x12*\n" +
@@ -1267,7 +1294,10 @@ const file_hallmark_v1_audit_proto_rawDesc = "" +
 	"\tpermit_id\x18\" \x01(\tR\bpermitId\x129\n" +
 	"\asignals\x18# \x03(\v2\x1f.hallmark.v1.Event.SignalsEntryR\asignals\x12\x18\n" +
 	"\aattempt\x18$ \x01(\rR\aattempt\x125\n" +
-	"\bduration\x18% \x01(\v2\x19.google.protobuf.DurationR\bduration\x1a:\n" +
+	"\bduration\x18% \x01(\v2\x19.google.protobuf.DurationR\bduration\x12\x1a\n" +
+	"\bapprover\x18& \x01(\tR\bapprover\x12!\n" +
+	"\fchallenge_id\x18' \x01(\tR\vchallengeId\x12!\n" +
+	"\fgrant_issuer\x18( \x01(\tR\vgrantIssuer\x1a:\n" +
 	"\fSignalsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x04R\x05value:\x028\x01\"\x91\x02\n" +
