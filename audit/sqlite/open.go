@@ -85,6 +85,12 @@ func (s *Store) open(ctx context.Context) error {
 	if s.pin, err = s.read.Conn(ctx); err != nil {
 		return err
 	}
+	if s.delivered, err = s.read.PrepareContext(ctx, deliveredSQL); err != nil {
+		return err
+	}
+	if s.latest, err = s.read.PrepareContext(ctx, latestSQL); err != nil {
+		return err
+	}
 	// A read makes SQLite open the log, and with it keep the log.
 	if _, err := s.pin.ExecContext(ctx, `SELECT count(*) FROM probe`); err != nil {
 		return err

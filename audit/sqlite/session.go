@@ -20,7 +20,7 @@ const latestSQL = columnsSQL + ` WHERE rpc = 'validate' AND session_id = ? AND t
 func (s *Store) Latest(ctx context.Context, j audit.Judged) (audit.Record, error) {
 	j = j.Sanitized()
 	var r row
-	err := s.read.QueryRowContext(ctx, latestSQL, j.SessionID, null(j.Tenant), null(j.Tool), null(j.ArgumentsDigest)).Scan(r.scan()...)
+	err := s.latest.QueryRowContext(ctx, j.SessionID, null(j.Tenant), null(j.Tool), null(j.ArgumentsDigest)).Scan(r.scan()...)
 	if errors.Is(err, sql.ErrNoRows) { // which is also so for the session "": none is stored
 		return audit.Record{}, fmt.Errorf("audit/sqlite: latest: %w", audit.ErrNotFound)
 	}
@@ -48,7 +48,7 @@ SELECT delivery FROM found WHERE delivery IS NOT NULL LIMIT ?3`
 // Delivered implements [audit.Store].
 func (s *Store) Delivered(ctx context.Context, tenant, sessionID string) ([]audit.Delivery, error) {
 	f := audit.Filter{Tenant: tenant, SessionID: sessionID}.Sanitized()
-	rows, err := s.read.QueryContext(ctx, deliveredSQL, f.SessionID, null(f.Tenant), audit.MaxDeliveries+1)
+	rows, err := s.delivered.QueryContext(ctx, f.SessionID, null(f.Tenant), audit.MaxDeliveries+1)
 	if err != nil {
 		return nil, s.readError(ctx, "delivered", err)
 	}

@@ -117,10 +117,13 @@ type Store struct {
 
 	write *sql.DB    // one connection, of the writer goroutine alone
 	stmts statements // on write
-	read  *sql.DB    // query_only
-	pin   *sql.Conn  // on read, never used: while it is open the -wal file stays the same
-	file  fs.FileInfo
-	wal   fs.FileInfo
+	// delivered and latest are on read: Authorize asks them while a caller waits, and they
+	// cost more to prepare than to run.
+	delivered, latest *sql.Stmt
+	read              *sql.DB   // query_only
+	pin               *sql.Conn // on read, never used: while it is open the -wal file stays the same
+	file              fs.FileInfo
+	wal               fs.FileInfo
 
 	mu     sync.RWMutex // guards closed against sends to queue
 	closed bool

@@ -191,7 +191,7 @@ func (s *Store) discard() {
 
 // release closes the connections, the writer's last: it moves the log into the file.
 func (s *Store) release() error {
-	err := errors.Join(s.pin.Close(), s.read.Close(), s.stmts.close(), s.write.Close())
+	err := errors.Join(s.pin.Close(), s.delivered.Close(), s.latest.Close(), s.read.Close(), s.stmts.close(), s.write.Close())
 	if err != nil {
 		return fmt.Errorf("audit/sqlite: close %s: %w", s.path, explain(err))
 	}

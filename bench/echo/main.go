@@ -16,7 +16,6 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"runtime"
 	"syscall"
 	"time"
 
@@ -28,6 +27,9 @@ import (
 
 	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
 )
+
+// streamWorkers is the service's own number.
+const streamWorkers = 256
 
 func main() {
 	validate := flag.String("validate", "", "file of the reply to Validate")
@@ -111,6 +113,6 @@ func options() []grpc.ServerOption {
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
 		grpc.StaticStreamWindowSize(64 << 10),
 		grpc.StaticConnWindowSize(1 << 20),
-		grpc.NumStreamWorkers(uint32(runtime.GOMAXPROCS(0))), //nolint:gosec // small
+		grpc.NumStreamWorkers(streamWorkers),
 	}
 }
