@@ -10,19 +10,7 @@ import (
 
 	"github.com/hallmark-gate/hallmark/audit"
 	"github.com/hallmark-gate/hallmark/contract"
-	"github.com/hallmark-gate/hallmark/validators/strictjson"
 )
-
-func schemaFile(t testing.TB, name, text string) *contract.Schema {
-	t.Helper()
-	v, err := strictjson.Parse([]byte(text), strictjson.Ceilings())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &contract.Schema{
-		File: name, Files: map[string][]byte{name: []byte(text)}, Roots: map[string]strictjson.Value{name: v},
-	}
-}
 
 // dropping is a set whose one tool drops what its vendor adds.
 func dropping(t testing.TB) *Set {
@@ -30,7 +18,7 @@ func dropping(t testing.TB) *Set {
 	return oneTool(t, closedA, func(c *contract.Contract) {
 		c.Owner, c.Digest = "owner", "digest"
 		c.Result.Adapter = &contract.Adapter{
-			Schema: schemaFile(t, "v.json", `{"type":"object","properties":{"b":{"type":"string"}}}`),
+			Schema: parsed("v.json", `{"type":"object","properties":{"b":{"type":"string"}}}`),
 			Fields: []contract.AdapterField{{Member: "a", Expr: "upstream.b"}},
 			Watch:  contract.WatchDrop,
 		}
