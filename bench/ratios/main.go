@@ -38,7 +38,8 @@ func main() {
 	flag.IntVar(&s.calls, "calls", 2000, "calls of a small workload in one round")
 	only := flag.String("only", ".", "which workloads, a regular expression")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// Whoever reads only the beginning of the output leaves no service behind.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
 	defer stop()
 	var err error
 	if s.only, err = regexp.Compile(*only); err == nil {
