@@ -12,6 +12,8 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/hallmark-gate/hallmark/internal/outside"
 )
 
 // killBudget is how long the rounds on one store may take in all.
@@ -22,7 +24,7 @@ const killBudget = 120 * time.Second
 func TestKill(t *testing.T) {
 	onStores(t, func(t *testing.T, s place) {
 		rounds, calls := either(3, 50), either(200, 1000)
-		contracts := shipped(t, loadTools...)
+		contracts := outside.Shipped(t, loadTools...)
 		run := func() *process { return start(t, s, "--contracts", contracts) }
 		began := time.Now()
 		p := run()
@@ -39,7 +41,7 @@ func TestKill(t *testing.T) {
 			if n%5 == 1 { // in the middle of a start as well
 				half := launch(t, s, "--contracts", contracts)
 				time.Sleep(rand.N(time.Second))
-				half.kill()
+				half.Kill()
 			}
 			p = run()
 			l.gate = p.gate
@@ -73,7 +75,7 @@ func killUnderLoad(t *testing.T, p *process, l *load, calls int) {
 	for w := range callers {
 		wg.Go(func() {
 			for i := range (calls + callers - 1) / callers {
-				ctx, cancel := guard()
+				ctx, cancel := outside.Guard()
 				err := l.call(ctx, w, i)
 				cancel()
 				if err != nil {
@@ -95,11 +97,11 @@ func killUnderLoad(t *testing.T, p *process, l *load, calls int) {
 	select {
 	case <-now:
 	case <-ended: // each call has a guard of its own
-		t.Errorf("the callers gave up after %d of %d calls:\n%s", done.Load(), calls, tail(p.log))
+		t.Errorf("the callers gave up after %d of %d calls:\n%s", done.Load(), calls, outside.Tail(p.Log))
 	}
 	time.Sleep(rand.N(3 * time.Millisecond))
 	killed.Store(true)
-	p.kill()
+	p.Kill()
 	<-ended
 }
 

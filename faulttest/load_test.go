@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
+	"github.com/hallmark-gate/hallmark/internal/outside"
 )
 
 // loadTools are the contracts that a load needs: few, so that the service starts fast.
@@ -203,7 +204,7 @@ func recorded(t *testing.T, p *process, since time.Time) record {
 	r := record{events: map[string]*hallmarkv1.Event{}, permits: map[string]map[string]bool{}, redeemed: map[string]int{}}
 	request := &hallmarkv1.ListEventsRequest{PageSize: 500, Filter: &hallmarkv1.EventFilter{Since: timestamppb.New(since)}}
 	for {
-		ctx, cancel := guard()
+		ctx, cancel := outside.Guard()
 		page, err := p.audit.ListEvents(ctx, request, grpc.MaxCallRecvMsgSize(8<<20))
 		cancel()
 		if err != nil {
@@ -216,8 +217,8 @@ func recorded(t *testing.T, p *process, since time.Time) record {
 			break
 		}
 	}
-	if text := readFile(t, p.log); strings.Contains(string(text), "audit records cannot be read") {
-		t.Errorf("torn records:\n%s", tail(p.log))
+	if text := readFile(t, p.Log); strings.Contains(string(text), "audit records cannot be read") {
+		t.Errorf("torn records:\n%s", outside.Tail(p.Log))
 	}
 	return r
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hallmark-gate/hallmark/audit/seal"
 	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
+	"github.com/hallmark-gate/hallmark/internal/outside"
 )
 
 // A17, A21: the operator's identity opens every original that was kept, and finds what the
@@ -29,7 +30,7 @@ func (s *secrets) openOriginals(t *testing.T, r record, store place) {
 			}
 			continue
 		}
-		ctx, cancel := guard()
+		ctx, cancel := outside.Guard()
 		reply, err := s.p.audit.GetOriginal(ctx, &hallmarkv1.GetOriginalRequest{DecisionId: p.id})
 		cancel()
 		if err != nil {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"google.golang.org/grpc/codes"
+
+	"github.com/hallmark-gate/hallmark/internal/outside"
 )
 
 // Bounds of an outage.
@@ -42,7 +44,7 @@ func TestDiskFull(t *testing.T) {
 		}
 	})
 	ballast := filepath.Join(dir, "ballast")
-	p := start(t, place{data: filepath.Join(dir, "data")}, "--contracts", shipped(t, loadTools...))
+	p := start(t, place{data: filepath.Join(dir, "data")}, "--contracts", outside.Shipped(t, loadTools...))
 	outage(t, p, func() { fill(t, ballast) }, func() {
 		if err := os.Remove(ballast); err != nil {
 			t.Error(err)
@@ -75,7 +77,7 @@ func TestDatabaseLost(t *testing.T) {
 	for name, test := range map[string]struct{ harm, heal func() }{
 		"crashed": {func() {
 			c.signal(t, syscall.SIGQUIT) // as pg_ctl stop -m immediate
-			within(t, noticed, "down", func() bool { _, up := c.postmaster(t); return !up })
+			outside.Within(t, noticed, "down", func() bool { _, up := c.postmaster(t); return !up })
 		}, func() { c.script(t, "up") }},
 		"frozen": {func() { c.signal(t, syscall.SIGSTOP) }, func() { c.signal(t, syscall.SIGCONT) }},
 	} {
@@ -83,7 +85,7 @@ func TestDatabaseLost(t *testing.T) {
 			if name == "frozen" && !full() {
 				t.Skip("skipped: in the full form only (make faults)")
 			}
-			p := start(t, inPostgres(t, c.script(t, "dsn")), "--contracts", shipped(t, loadTools...))
+			p := start(t, inPostgres(t, c.script(t, "dsn")), "--contracts", outside.Shipped(t, loadTools...))
 			outage(t, p, test.harm, test.heal)
 			p.stop(t)
 		})
@@ -103,7 +105,7 @@ func newSteady(name string, p *process) *steady {
 	for w := range 2 * callers {
 		s.wg.Go(func() {
 			for i := 0; ctx.Err() == nil; i++ {
-				one, cancel := guard()
+				one, cancel := outside.Guard()
 				_ = s.call(one, w, i) // it is counted by its code
 				cancel()
 				time.Sleep(5 * time.Millisecond) // leaves some of the processor to the rest
@@ -122,7 +124,7 @@ func (s *steady) end() {
 func (s *steady) answered(t *testing.T, more int, limit time.Duration) {
 	t.Helper()
 	before, _ := s.counts()
-	within(t, limit, "answering calls", func() bool { n, _ := s.counts(); return n >= before+more })
+	outside.Within(t, limit, "answering calls", func() bool { n, _ := s.counts(); return n >= before+more })
 }
 
 // outage harms the store under load, sees the service fail closed and stay alive in its
@@ -133,11 +135,11 @@ func outage(t *testing.T, p *process, harm, heal func()) {
 	s := newSteady("o", p)
 	defer s.end()
 	s.answered(t, either(500, 5000), time.Minute)
-	memory := p.memory()
+	memory := p.Memory()
 
 	harm()
 	_, before := s.counts()
-	took := within(t, noticed, "unready", func() bool { code, _ := p.get(t, "/readyz"); return code == http.StatusServiceUnavailable })
+	took := outside.Within(t, noticed, "unready", func() bool { code, _ := p.get(t, "/readyz"); return code == http.StatusServiceUnavailable })
 	good, most, looks := s.during(t, p, either(2*time.Second, 10*time.Second))
 	_, after := s.counts()
 	t.Logf("unready after %s; then %d of %d calls were answered; %d MiB before, %d at most",
@@ -150,7 +152,7 @@ func outage(t *testing.T, p *process, harm, heal func()) {
 	}
 
 	heal()
-	took = within(t, recovery, "ready again", func() bool { code, _ := p.get(t, "/readyz"); return code == http.StatusOK })
+	took = outside.Within(t, recovery, "ready again", func() bool { code, _ := p.get(t, "/readyz"); return code == http.StatusOK })
 	_, before = s.counts()
 	s.answered(t, 200, recovery)
 	_, after = s.counts()
@@ -177,7 +179,7 @@ func (s *steady) during(t *testing.T, p *process, d time.Duration) (good int, me
 	unready := 0
 	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		looks++
-		memory = max(memory, p.memory())
+		memory = max(memory, p.Memory())
 		if code, _ := p.get(t, "/livez"); code != http.StatusOK {
 			t.Errorf("/livez %d", code)
 		}

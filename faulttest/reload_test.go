@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
+	"github.com/hallmark-gate/hallmark/internal/outside"
 )
 
 // published is one set of contracts, and what it makes of the reply deployed.
@@ -32,8 +33,8 @@ const deployed = `{"environment":"staging","revision":"a83f19c","state":"healthy
 // sets makes the two sets; their digests are for the service to say.
 func sets(t *testing.T) []published {
 	t.Helper()
-	accepting := shipped(t, "deploy_status")
-	refusing := shipped(t, "deploy_status")
+	accepting := outside.Shipped(t, "deploy_status")
+	refusing := outside.Shipped(t, "deploy_status")
 	err := filepath.WalkDir(refusing, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -50,7 +51,7 @@ func sets(t *testing.T) []published {
 // digest is that of the set that serves.
 func (p *process) digest(t *testing.T) string {
 	t.Helper()
-	ctx, cancel := guard()
+	ctx, cancel := outside.Guard()
 	defer cancel()
 	list, err := p.set.ListContracts(ctx, &hallmarkv1.ListContractsRequest{})
 	if err != nil {
@@ -91,7 +92,7 @@ func TestReloadDuringFaults(t *testing.T) {
 		c := newCluster(t)
 		reloadDuring(t, inPostgres(t, c.script(t, "dsn")), 15*time.Second, func() {
 			c.signal(t, syscall.SIGQUIT)
-			within(t, noticed, "down", func() bool { _, up := c.postmaster(t); return !up })
+			outside.Within(t, noticed, "down", func() bool { _, up := c.postmaster(t); return !up })
 			c.script(t, "up")
 		})
 	})
@@ -110,7 +111,7 @@ func reloadDuring(t *testing.T, s place, d time.Duration, fault func()) {
 	if err := point(link, all[1].dir); err != nil {
 		t.Fatal(err)
 	}
-	within(t, time.Minute, "serving the other set", func() bool { return p.digest(t) != all[0].digest })
+	outside.Within(t, time.Minute, "serving the other set", func() bool { return p.digest(t) != all[0].digest })
 	all[1].digest = p.digest(t)
 	since := time.Now().Add(-time.Second)
 	ctx, stop := context.WithTimeout(context.Background(), d)
@@ -141,7 +142,7 @@ func reloadDuring(t *testing.T, s place, d time.Duration, fault func()) {
 		fault()
 	}
 	wg.Wait()
-	within(t, recovery, "whole again", func() bool { code, _ := p.get(t, "/readyz"); return code == 200 })
+	outside.Within(t, recovery, "whole again", func() bool { code, _ := p.get(t, "/readyz"); return code == 200 })
 	j.check(t, recorded(t, p, since))
 	p.stop(t)
 }
@@ -159,7 +160,7 @@ type judged struct {
 // call sends the reply once and holds the answer to the digest that it names.
 func (j *judged) call(t *testing.T, p *process, request string) {
 	t.Helper()
-	ctx, cancel := guard()
+	ctx, cancel := outside.Guard()
 	defer cancel()
 	reply, err := p.gate.Validate(ctx, &hallmarkv1.ValidateRequest{
 		Request: &hallmarkv1.OutstandingRequest{

@@ -25,6 +25,7 @@ import (
 
 	"github.com/hallmark-gate/hallmark/audit/seal"
 	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
+	"github.com/hallmark-gate/hallmark/internal/outside"
 	"github.com/hallmark-gate/hallmark/receipt"
 )
 
@@ -70,7 +71,7 @@ func TestSecrets(t *testing.T) {
 		record := s.events(t, s.p, since)
 		s.openOriginals(t, record, store)
 		s.p.stop(t) // notices that wait are sent
-		s.add(inLog, readFile(t, s.p.log))
+		s.add(inLog, readFile(t, s.p.Log))
 		s.files(t, store.data)
 		if store.dsn != "" {
 			s.rows(t, store.dsn)
@@ -110,7 +111,7 @@ func (s *secrets) start(t *testing.T, store place) {
 // call makes a call and keeps what came back, by sink.
 func (s *secrets) call(t *testing.T, m proto.Message, md metadata.MD) (id string, out proto.Message) {
 	t.Helper()
-	ctx, cancel := guard()
+	ctx, cancel := outside.Guard()
 	defer cancel()
 	ctx = metadata.NewOutgoingContext(ctx, md)
 	var header, trailer metadata.MD
@@ -308,7 +309,7 @@ func (s *secrets) plantHeaders(t *testing.T) {
 		"/" + s.nowhere("the name of a service") + "/Validate":          "",
 		validate: "\x0a\xff" + s.nowhere("bytes that are no message"),
 	} {
-		ctx, cancel := guard()
+		ctx, cancel := outside.Guard()
 		var header, trailer metadata.MD
 		err := s.p.conn.Invoke(ctx, method, &body, &struct{}{}, grpc.ForceCodec(bytesCodec{}), grpc.Header(&header), grpc.Trailer(&trailer))
 		cancel()
@@ -317,14 +318,15 @@ func (s *secrets) plantHeaders(t *testing.T) {
 		}
 		s.add(inStatus, []byte(fmt.Sprint(err, header, trailer)))
 	}
+	client := &http.Client{Timeout: 10 * time.Second}
 	for _, path := range []string{"/readyz?token=", "/metrics?token=", "/", "/.well-known/jwks.json?"} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.p.ops+path+s.nowhere("a URL of the ops port, "+path), nil)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.p.Ops+path+s.nowhere("a URL of the ops port, "+path), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		request.Header.Set("Authorization", "Bearer "+s.nowhere("a header of the ops port"))
 		request.Header.Set("Cookie", "session="+s.nowhere("a cookie of the ops port"))
-		answer, err := httpClient.Do(request)
+		answer, err := client.Do(request)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/encoding/protojson"
+
+	"github.com/hallmark-gate/hallmark/internal/outside"
 )
 
 // The sinks: whatever the service writes.
@@ -93,8 +95,8 @@ func (s *sinks) files(t *testing.T, data string) {
 // rows reads every row of every table of the store's schema, bytes as they are.
 func (s *sinks) rows(t *testing.T, dsn string) {
 	t.Helper()
-	for table := range strings.FieldsSeq(query(t, dsn, `SELECT tablename FROM pg_tables WHERE schemaname = current_schema()`)) {
-		s.add(inRecord, []byte(query(t, dsn, `SET bytea_output = escape; SELECT t::text FROM `+table+` t`)))
+	for table := range strings.FieldsSeq(outside.Query(t, dsn, `SELECT tablename FROM pg_tables WHERE schemaname = current_schema()`)) {
+		s.add(inRecord, []byte(outside.Query(t, dsn, `SET bytea_output = escape; SELECT t::text FROM `+table+` t`)))
 	}
 }
 

@@ -1,9 +1,6 @@
 package faulttest
 
 import (
-	"bytes"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"os"
 	"os/exec"
@@ -13,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/hallmark-gate/hallmark/internal/outside"
 )
 
 // place is a store that the service is started with, and outlives it.
@@ -41,76 +40,15 @@ func (s place) env() []string {
 // onStores runs a test on both stores.
 func onStores(t *testing.T, test func(*testing.T, place)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, place{data: filepath.Join(t.TempDir(), "data")}) })
-	t.Run("postgres", func(t *testing.T) { test(t, inPostgres(t, database(t))) })
+	t.Run("postgres", func(t *testing.T) { test(t, inPostgres(t, outside.Database(t))) })
 }
 
 // inPostgres is a store in a schema of its own, with the keys that replicas would share.
 func inPostgres(t *testing.T, dsn string) place {
 	t.Helper()
-	s := place{data: filepath.Join(t.TempDir(), "data"), dsn: schema(t, dsn)}
-	//nolint:gosec // our own binary
-	if out, err := exec.Command(mustBinary(t), "keys", "init", "--data", s.data).CombinedOutput(); err != nil {
-		t.Fatalf("keys init: %v: %s", err, out)
-	}
+	s := place{data: filepath.Join(t.TempDir(), "data"), dsn: outside.Schema(t, dsn)}
+	outside.Run(t, nil, "keys", "init", "--data", s.data)
 	return s
-}
-
-// serverVariable names a PostgreSQL database in which tests may make schemas.
-const serverVariable = "HALLMARK_TEST_POSTGRES"
-
-// database returns the DSN of that database, or skips.
-func database(t *testing.T) string {
-	t.Helper()
-	dsn := os.Getenv(serverVariable)
-	if dsn == "" {
-		t.Skipf("skipped: %s holds no DSN; run: dir=$(tools/postgres.sh start); export %s=$(tools/postgres.sh dsn \"$dir\")",
-			serverVariable, serverVariable)
-	}
-	if _, err := exec.LookPath("psql"); err != nil {
-		t.Skip("skipped: psql is missing (Debian: apt-get install postgresql-client)")
-	}
-	return dsn
-}
-
-// schema makes a schema with the service's tables, which is dropped at the end of the
-// test, and returns its DSN.
-func schema(t *testing.T, dsn string) string {
-	t.Helper()
-	suffix := make([]byte, 6)
-	_, _ = rand.Read(suffix)
-	name := "faults_" + hex.EncodeToString(suffix)
-	query(t, dsn, "CREATE SCHEMA "+name)
-	t.Cleanup(func() { query(t, dsn, "SET client_min_messages = warning; DROP SCHEMA "+name+" CASCADE") })
-	separator := "?"
-	if strings.Contains(dsn, "?") {
-		separator = "&"
-	}
-	dsn += separator + "search_path=" + name
-	migrate := exec.Command(mustBinary(t), "migrate") //nolint:gosec // our own binary
-	migrate.Env = append(os.Environ(), "HALLMARK_AUDIT_DSN="+dsn)
-	if out, err := migrate.CombinedOutput(); err != nil {
-		t.Fatalf("migrate: %v: %s", err, out)
-	}
-	return dsn
-}
-
-// query runs statements and returns their rows as psql writes them. psql does not know
-// the DSN's search_path.
-func query(t *testing.T, dsn, sql string) string {
-	t.Helper()
-	dsn, path, _ := strings.Cut(dsn, "search_path=")
-	dsn = strings.TrimRight(dsn, "?&")
-	if path != "" {
-		sql = "SET search_path = " + path + "; " + sql
-	}
-	cmd := exec.Command("psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", dsn, "-c", sql)
-	var failed bytes.Buffer
-	cmd.Stderr = &failed
-	out, err := cmd.Output()
-	if err != nil {
-		t.Errorf("psql: %v: %s", err, &failed)
-	}
-	return string(out)
 }
 
 // cluster is a PostgreSQL server of a test's own, which it may harm.
@@ -120,7 +58,7 @@ const postgresScript = "../tools/postgres.sh"
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	database(t) // without one, nobody wants these tests
+	outside.Database(t) // without one, nobody wants these tests
 	if runtime.GOOS != "linux" {
 		t.Skip("skipped: the server's processes are found in /proc")
 	}

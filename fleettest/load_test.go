@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
+	"github.com/hallmark-gate/hallmark/internal/outside"
 )
 
 // serviceConfig is the configuration that clients are told to use: every replica in turn,
@@ -105,7 +106,7 @@ func startLoad(t *testing.T, conn *grpc.ClientConn) *load {
 }
 
 func (l *load) call(request string, validates bool) (rpc, id string, err error) {
-	ctx, cancel := guard()
+	ctx, cancel := outside.Guard()
 	defer cancel()
 	if validates {
 		reply, err := l.gate.Validate(ctx, review(request))
@@ -147,7 +148,7 @@ func deploy(request string) *hallmarkv1.AuthorizeRequest {
 func (l *load) more(t *testing.T, n int64) {
 	t.Helper()
 	from := l.good.Load()
-	within(t, time.Minute, fmt.Sprintf("%d more answers", n), func() bool { return l.good.Load() >= from+n })
+	outside.Within(t, time.Minute, fmt.Sprintf("%d more answers", n), func() bool { return l.good.Load() >= from+n })
 }
 
 // end stops the callers and says what failed; nothing may have.
@@ -168,7 +169,7 @@ func (l *load) recorded(t *testing.T, conn *grpc.ClientConn, since time.Time) in
 	request := &hallmarkv1.ListEventsRequest{PageSize: 500, Filter: &hallmarkv1.EventFilter{Since: timestamppb.New(since), Tenant: "north"}}
 	seen := map[string]string{}
 	for {
-		ctx, cancel := guard()
+		ctx, cancel := outside.Guard()
 		page, err := client.ListEvents(ctx, request, grpc.MaxCallRecvMsgSize(8<<20))
 		cancel()
 		if err != nil {

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hallmark-gate/hallmark/internal/outside"
 )
 
 // nginx is a proxy that ends TLS and says who called, with a directory of its own. It is
@@ -46,9 +48,9 @@ func (n *nginx) fitted(t *testing.T, replicas []*replica) string {
 	t.Helper()
 	text := string(readFile(t, shippedNginx))
 	for _, c := range []struct{ line, with string }{
-		{`server hallmark-1:7443 `, "server " + replicas[0].addr + " "},
-		{`server hallmark-2:7443 `, "server " + replicas[1].addr + " "},
-		{`server hallmark-3:7443 `, "server " + replicas[2].addr + " "},
+		{`server hallmark-1:7443 `, "server " + replicas[0].Addr + " "},
+		{`server hallmark-2:7443 `, "server " + replicas[1].Addr + " "},
+		{`server hallmark-3:7443 `, "server " + replicas[2].Addr + " "},
 		{`listen 7443 `, "listen " + n.addr + " "},
 		{`listen 127.0.0.1:8081;`, "listen unix:" + filepath.Join(n.dir, "probe.sock") + ";"},
 		{`access_log /dev/stdout hallmark;`, "access_log access.log hallmark;"},
@@ -87,10 +89,10 @@ func startNginx(t *testing.T, a *authority, replicas []*replica) *nginx {
 		_ = n.cmd.Process.Signal(syscall.SIGTERM)
 		_ = n.cmd.Wait() // it says 0, whatever became of it
 		if t.Failed() {
-			t.Logf("nginx: %s", tail(filepath.Join(n.dir, "error.log")))
+			t.Logf("nginx: %s", outside.Tail(filepath.Join(n.dir, "error.log")))
 		}
 	})
-	within(t, 20*time.Second, "nginx listening", func() bool {
+	outside.Within(t, 20*time.Second, "nginx listening", func() bool {
 		conn, err := net.Dial("tcp", n.addr)
 		if err != nil {
 			return false

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
+	"github.com/hallmark-gate/hallmark/internal/outside"
 )
 
 // overload is one replica that is asked for more than it can do.
@@ -39,14 +40,14 @@ const (
 
 func newOverload(t *testing.T) *overload {
 	t.Helper()
-	dsn := schema(t, database(t))
+	dsn := outside.Schema(t, outside.Database(t))
 	slow(t, dsn)
 	a := newAuthority(t)
 	data := t.TempDir()
-	run(t, nil, "keys", "init", "--data", data)
+	outside.Run(t, nil, "keys", "init", "--data", data)
 	r := launch(t, []string{"HALLMARK_AUDIT_DSN=" + dsn}, append([]string{
 		"--data", data, "--audit-store", "postgres", "--keys", filepath.Join(data, "keys"),
-		"--contracts", shipped(t, "review_status"), "--max-in-flight", fmt.Sprint(2 * roomFor),
+		"--contracts", outside.Shipped(t, "review_status"), "--max-in-flight", fmt.Sprint(2 * roomFor),
 	}, a.flags()...)...).await(t)
 	o := &overload{authority: a, r: r}
 	for range connections {
@@ -59,7 +60,7 @@ func newOverload(t *testing.T) *overload {
 func slow(t *testing.T, dsn string) {
 	t.Helper()
 	dsn, name, _ := strings.Cut(dsn, "search_path=")
-	query(t, strings.TrimRight(dsn, "?&"), fmt.Sprintf(`
+	outside.Query(t, strings.TrimRight(dsn, "?&"), fmt.Sprintf(`
 		CREATE FUNCTION %[1]s.slow() RETURNS trigger LANGUAGE plpgsql AS
 			$$ BEGIN PERFORM pg_sleep(%[2]f); RETURN NULL; END $$;
 		CREATE TRIGGER slow AFTER INSERT ON %[1]s.events FOR EACH ROW EXECUTE FUNCTION %[1]s.slow()`,
@@ -86,7 +87,7 @@ func (o *overload) capacity(t *testing.T, callers int, d time.Duration) float64 
 	for range callers {
 		wg.Go(func() {
 			for time.Since(began) < d {
-				ctx, cancel := guard()
+				ctx, cancel := outside.Guard()
 				err := o.one(ctx)
 				cancel()
 				if err != nil {
@@ -124,7 +125,7 @@ func (o *overload) offer(rate float64, d time.Duration) *outcome {
 			open.Add(1)
 			wg.Go(func() {
 				defer open.Add(-1)
-				ctx, cancel := guard()
+				ctx, cancel := outside.Guard()
 				defer cancel()
 				sent := time.Now()
 				err := o.one(ctx)
@@ -145,7 +146,7 @@ func (o *overload) offer(rate float64, d time.Duration) *outcome {
 // clock.
 func served(t *testing.T, r *replica, code codes.Code) []time.Duration {
 	t.Helper()
-	text, err := os.ReadFile(r.log)
+	text, err := os.ReadFile(r.Log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +258,7 @@ func (o *overload) recovers(t *testing.T) time.Duration {
 	t.Helper()
 	began := time.Now()
 	for inRow := 0; inRow < 2*roomFor; {
-		ctx, cancel := guard()
+		ctx, cancel := outside.Guard()
 		err := o.one(ctx)
 		cancel()
 		inRow++

@@ -9,6 +9,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/resolver"
 	"google.golang.org/grpc/resolver/manual"
+
+	"github.com/hallmark-gate/hallmark/internal/outside"
 )
 
 // balancer is what stands between the callers and the replicas.
@@ -73,7 +75,7 @@ func newNames(replicas []*replica) *names {
 func (n *names) set(replicas []*replica) {
 	var now resolver.State
 	for _, r := range replicas {
-		now.Endpoints = append(now.Endpoints, resolver.Endpoint{Addresses: []resolver.Address{{Addr: r.addr}}})
+		now.Endpoints = append(now.Endpoints, resolver.Endpoint{Addresses: []resolver.Address{{Addr: r.Addr}}})
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -105,9 +107,9 @@ func lives(t *testing.T, before func(*testing.T, *fleet, []*replica) balancer) {
 		replicas = exchange(t, f, b, l, replicas)
 	}
 
-	replicas[0].term(t)
+	replicas[0].Term(t)
 	l.more(t, 300)
-	replicas[0].exits(t)
+	replicas[0].Exits(t)
 	l.more(t, 100)
 	l.end(t)
 	entries := l.recorded(t, replicas[1].dial(t, f.authority, "operator"), since)
@@ -119,14 +121,14 @@ func exchange(t *testing.T, f *fleet, b balancer, l *load, replicas []*replica) 
 	t.Helper()
 	fourth := f.launch(t)
 	l.more(t, 100)
-	replicas[0].kill()
+	replicas[0].Kill()
 	l.more(t, 300)
 
 	fourth.await(t)
 	replicas = append(replicas[1:], fourth)
 	b.point(replicas)
 	began := time.Now()
-	first := within(t, settling+10*time.Second, "any call to the fourth", func() bool { return fourth.metric(t, "hallmark_calls_total") > 0 })
+	first := outside.Within(t, settling+10*time.Second, "any call to the fourth", func() bool { return fourth.metric(t, "hallmark_calls_total") > 0 })
 	time.Sleep(settling - time.Since(began))
 	t.Logf("one of three killed; the fourth had its first call %s after it joined", first.Round(time.Millisecond))
 	even(t, l, "with a fourth", replicas)

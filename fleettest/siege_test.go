@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
+	"github.com/hallmark-gate/hallmark/internal/outside"
 )
 
 // Sizes of the siege. The connections stay below the service's default of 1024, which is
@@ -80,7 +81,7 @@ func besiege(t *testing.T, r *replica, a *authority) *siege {
 	}
 	_ = w.Close()
 	s := &siege{
-		authority: a, t: t, addr: r.addr, bomb: bomb.Bytes(), blows: map[string]int{},
+		authority: a, t: t, addr: r.Addr, bomb: bomb.Bytes(), blows: map[string]int{},
 		gate: hallmarkv1.NewGateServiceClient(r.dial(t, a, "stranger")),
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
@@ -195,7 +196,7 @@ func (s *siege) raw(headers []hpack.HeaderField, body []byte) error {
 
 // large sends what the transport takes and no contract does.
 func (s *siege) large() error {
-	ctx, cancel := guard()
+	ctx, cancel := outside.Guard()
 	defer cancel()
 	call := review("req.siege.0001")
 	call.Payload = &hallmarkv1.ValidateRequest_Raw{Raw: bytes.Repeat([]byte("["), 5<<20)}

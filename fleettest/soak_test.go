@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
+	"github.com/hallmark-gate/hallmark/internal/outside"
 )
 
 // soakVariable says how long the soak takes, as a duration.
@@ -47,17 +48,17 @@ func TestSoak(t *testing.T) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		dsn := database(t)
+		dsn := outside.Database(t)
 		data := t.TempDir()
-		run(t, nil, "keys", "init", "--data", data)
-		soak(t, d, []string{"HALLMARK_AUDIT_DSN=" + schema(t, dsn)},
+		outside.Run(t, nil, "keys", "init", "--data", data)
+		soak(t, d, []string{"HALLMARK_AUDIT_DSN=" + outside.Schema(t, dsn)},
 			"--data", data, "--audit-store", "postgres", "--keys", filepath.Join(data, "keys"))
 	})
 }
 
 func soak(t *testing.T, d time.Duration, env []string, flags ...string) {
 	a := newAuthority(t)
-	flags = append(append(flags, "--contracts", shipped(t), "--max-connection-age", "30s"), a.flags()...)
+	flags = append(append(flags, "--contracts", outside.Shipped(t), "--max-connection-age", "30s"), a.flags()...)
 	r := launch(t, env, flags...).await(t)
 	client := hallmarkv1.NewGateServiceClient(r.dial(t, a, "assistant"))
 	auditor := hallmarkv1.NewAuditServiceClient(r.dial(t, a, "operator"))
@@ -81,7 +82,7 @@ func soak(t *testing.T, d time.Duration, env []string, flags ...string) {
 	}
 	wg.Go(func() { // an operator who looks at the record
 		for ctx.Err() == nil {
-			ctx, cancel := guard()
+			ctx, cancel := outside.Guard()
 			_, err := auditor.ListEvents(ctx, &hallmarkv1.ListEventsRequest{PageSize: 50, Filter: &hallmarkv1.EventFilter{Tenant: "north"}})
 			cancel()
 			if err != nil {
@@ -264,7 +265,7 @@ var kinds = []accepted{
 // mixed makes call i of a caller: each kind in turn, good and broken, and proposals
 // allowed and denied between them. The error says that the answer is not the one due.
 func mixed(client hallmarkv1.GateServiceClient, request string, i int) error {
-	ctx, cancel := guard()
+	ctx, cancel := outside.Guard()
 	defer cancel()
 	if i%3 == 2 {
 		call := deploy(request)

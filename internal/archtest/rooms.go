@@ -87,13 +87,14 @@ var rooms = map[string]room{
 	"bench/": {imports: []string{"gen"}},
 
 	// Tests of the real binary, from outside: what the wire says and what the files hold.
-	"faulttest": {tests: []string{"gen", "audit/seal", "receipt"}},
+	"faulttest": {tests: []string{"gen", "audit/seal", "receipt", "internal/outside"}},
 
 	// Tests of several processes of the real binary, from outside.
-	"fleettest": {tests: []string{"gen"}},
+	"fleettest": {tests: []string{"gen", "internal/outside"}},
 
 	"internal/archtest":   {},
 	"internal/interleave": {},
+	"internal/outside":    {},
 }
 
 // outside names who may import a library that carries a decision. The prefix covers
