@@ -142,13 +142,14 @@ func outage(t *testing.T, p *process, harm, heal func()) {
 	took := outside.Within(t, noticed, "unready", func() bool { code, _ := p.get(t, "/readyz"); return code == http.StatusServiceUnavailable })
 	good, most, looks := s.during(t, p, either(2*time.Second, 10*time.Second))
 	_, after := s.counts()
+	refused := after[codes.Unavailable] - before[codes.Unavailable]
 	t.Logf("unready after %s; then %d of %d calls were answered; %d MiB before, %d at most",
-		took.Round(time.Millisecond), good, good+after[codes.Unavailable]-before[codes.Unavailable], memory>>20, most>>20)
+		took.Round(time.Millisecond), good, good+refused, memory>>20, most>>20)
+	if refused < 100 || good > refused/10 {
+		t.Errorf("%d calls were refused and %d answered", refused, good)
+	}
 	if looks == 0 || most > memory+growth {
 		t.Errorf("from %d bytes of memory to %d in %d looks", memory, most, looks)
-	}
-	if after[codes.Unavailable] < before[codes.Unavailable]+100 {
-		t.Errorf("calls were refused %v times before and %v after", before, after)
 	}
 
 	heal()
@@ -170,26 +171,28 @@ func outage(t *testing.T, p *process, harm, heal func()) {
 	recorded(t, p, since).check(t, s.load)
 }
 
-// during looks at a service that cannot record: it is alive, not ready, and answers
-// hardly a call. Those that it answers, for which there was room after all, are held to
-// the record like all others.
+// during looks at a service that cannot record: it is alive, answers hardly a call, and is
+// ready only while it does answer: a disk that is full takes a little now and then. What it
+// answers is held to the record like all else.
 func (s *steady) during(t *testing.T, p *process, d time.Duration) (good int, memory int64, looks int) {
 	t.Helper()
 	before, _ := s.counts()
-	unready := 0
+	idle, seen := 0, before // looks that found it ready, and no call answered since the look before
 	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		looks++
 		memory = max(memory, p.Memory())
 		if code, _ := p.get(t, "/livez"); code != http.StatusOK {
 			t.Errorf("/livez %d", code)
 		}
-		if code, _ := p.get(t, "/readyz"); code == http.StatusServiceUnavailable {
-			unready++
+		code, _ := p.get(t, "/readyz")
+		now, _ := s.counts()
+		if code != http.StatusServiceUnavailable && now == seen {
+			idle++
 		}
+		seen = now
 	}
-	if unready < looks {
-		t.Errorf("ready in %d of %d looks", looks-unready, looks)
+	if idle > 0 {
+		t.Errorf("in %d of %d looks ready, and nothing was answered", idle, looks)
 	}
-	after, _ := s.counts()
-	return after - before, memory, looks
+	return seen - before, memory, looks
 }

@@ -128,8 +128,15 @@ func TestNothingWrittenIsNoProof(t *testing.T) {
 	if err := appendRecord(t.Context(), s, audittest.Record(2)); err != nil {
 		t.Errorf("Append = %v", err)
 	}
+	if err := s.Ready(t.Context()); !errors.Is(err, audit.ErrUnavailable) {
+		t.Errorf("Ready after a record was written = %v, want the failure until it has held", err)
+	}
+	s.provenSince = s.provenSince.Add(-s.opts.RetryEvery)
+	if err := appendRecord(t.Context(), s, audittest.Record(3)); err != nil {
+		t.Errorf("Append = %v", err)
+	}
 	if err := s.Ready(t.Context()); err != nil {
-		t.Errorf("Ready after a record was written = %v", err)
+		t.Errorf("Ready after records were written for RetryEvery = %v", err)
 	}
 }
 

@@ -23,7 +23,8 @@
 //
 //   - A full, read-only or broken disk: the whole batch fails with
 //     [audit.ErrUnavailable], [Store.Ready] says so, and the writer tries again by itself
-//     with a new connection until a probe of one largest record could be written.
+//     with a new connection until a probe of one largest record could be written twice,
+//     RetryEvery apart.
 //   - A disk that hangs: the queue is bounded in records and bytes and refuses at once,
 //     and Ready fails when a commit takes too long.
 //   - A file that was removed or replaced under the running service: before it confirms,
@@ -131,8 +132,10 @@ type Store struct {
 	steps  chan *step   // of purges; the writer takes one when it likes
 	bytes  atomic.Int64 // of the jobs that wait or are being written
 
-	failure   atomic.Pointer[error] // why the store cannot write; nil after a probe
+	failure   atomic.Pointer[error] // why the store cannot write; nil after two probes
 	busySince atomic.Int64          // start of the commit that runs, in ns since 1970; 0 for none
+
+	provenSince time.Time // of the writer goroutine: the first probe since the last failure
 
 	done     chan struct{} // closed when the writer has ended and all is released
 	closeErr error         // valid after done

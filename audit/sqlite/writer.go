@@ -78,12 +78,19 @@ func (s *Store) finish(batch []*job, err error) {
 	}
 }
 
-// prove writes as much as one largest record takes; where there is room for it the store
-// works again. A batch that was written proves less, and one that found nothing to write
-// nothing at all: a full disk takes a few small records now and then, and Ready must not
-// waver with them.
+// prove writes as much as one largest record takes; where there is room for it, and still
+// is after RetryEvery without a failure between, the store works again. A batch that was
+// written proves less, and one that found nothing to write nothing at all: a full disk
+// takes something now and then, such as what a checkpoint has left free in the log, and
+// Ready must not waver with it.
 func (s *Store) prove() {
-	if s.attempt(s.probe) == nil {
+	if s.attempt(s.probe) != nil {
+		return
+	}
+	switch now := time.Now(); {
+	case s.provenSince.IsZero():
+		s.provenSince = now
+	case now.Sub(s.provenSince) >= s.opts.RetryEvery:
 		s.failure.Store(nil)
 	}
 }
@@ -100,6 +107,7 @@ func (s *Store) attempt(write func() error) error {
 	if err == nil {
 		return nil
 	}
+	s.provenSince = time.Time{}
 	if !errors.Is(err, errReplaced) { // the open files may be all that is left
 		s.discard()
 	}
