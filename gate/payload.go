@@ -1,8 +1,6 @@
 package gate
 
 import (
-	"bytes"
-
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
 )
 
@@ -39,9 +37,9 @@ func resultSize(r ToolResult) int {
 // and U+2029 stand as \uXXXX, so that content cannot close or open anything around it.
 // It is "" where the block would not fit in a reply beside the result.
 func ModelPayload(r ToolResult) string {
-	b := appendPayload(make([]byte, 0, 512), r)
-	b = escapeMarkup(b)
-	if len(b)+resultSize(r) > maxReply {
+	size := resultSize(r)
+	b := escapeMarkup(appendPayload(make([]byte, 0, size-fixedParts+512), r))
+	if len(b)+size > maxReply {
 		return ""
 	}
 	return string(b)
@@ -155,24 +153,33 @@ func appendBool(b []byte, v bool) []byte {
 // escapeMarkup replaces the five characters, which stand only inside strings of a JSON
 // text, by their escapes.
 func escapeMarkup(b []byte) []byte {
-	if !bytes.ContainsAny(b, "<>&\u2028\u2029") {
+	var out []byte
+	copied := 0 // bytes of b that out has
+	for i := 0; i < len(b); i++ {
+		escape, width := "", 1
+		switch c := b[i]; {
+		case c > '>' && c < 0xE2: // most of any text
+			continue
+		case c == '<':
+			escape = `\u003c`
+		case c == '>':
+			escape = `\u003e`
+		case c == '&':
+			escape = `\u0026`
+		case c == 0xE2 && i+2 < len(b) && b[i+1] == 0x80 && b[i+2]|1 == 0xA9:
+			escape, width = [...]string{`\u2028`, `\u2029`}[b[i+2]&1], 3
+		default:
+			continue
+		}
+		if out == nil {
+			out = make([]byte, 0, len(b)+len(b)/8+64)
+		}
+		out = append(append(out, b[copied:i]...), escape...)
+		i += width - 1
+		copied = i + 1
+	}
+	if out == nil {
 		return b
 	}
-	out := make([]byte, 0, len(b)+64)
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; {
-		case c == '<':
-			out = append(out, `\u003c`...)
-		case c == '>':
-			out = append(out, `\u003e`...)
-		case c == '&':
-			out = append(out, `\u0026`...)
-		case c == 0xE2 && i+2 < len(b) && b[i+1] == 0x80 && b[i+2]|1 == 0xA9:
-			out = append(append(out, `\u202`...), "89"[b[i+2]&1])
-			i += 2
-		default:
-			out = append(out, c)
-		}
-	}
-	return out
+	return append(out, b[copied:]...)
 }
