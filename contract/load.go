@@ -16,7 +16,7 @@ import (
 // schemas and cases beside it, and serving.yaml at the root. An error is [Faults],
 // everything that is wrong at once, or, wrapped, an error of reading a file; in either
 // case nothing was loaded. Where a file or the directory exceeds its bounds (1 MiB a
-// file, 256 MiB and 100,000 entries together) only that is reported.
+// file, 1 GiB and 1,000,000 entries together) only that is reported.
 //
 // Files and directories whose names begin with "." are not looked at; symbolic links
 // are followed. A .yaml, .yml or .json file that nothing reads is a fault; files of

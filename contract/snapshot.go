@@ -14,8 +14,8 @@ import (
 // Bounds of one directory.
 const (
 	maxFileBytes  = 1 << 20
-	maxTreeBytes  = 256 << 20
-	maxEntryCount = 100_000
+	maxTreeBytes  = 1 << 30
+	maxEntryCount = 1_000_000
 	maxTreeDepth  = 16
 )
 

@@ -40,10 +40,14 @@ const (
 	// looks: a burst of events is one change.
 	settlePause = 100 * time.Millisecond
 	// idleFactor is how many times as long as one reading took nothing is done after it,
-	// so that a large directory costs a small part of a processor.
+	// so that a large directory costs a small part of a processor; idleMost is the longest,
+	// so that a change of a huge one is not seen too late.
 	idleFactor = 20
-	// caseTime is how long the cases of a set may take together.
-	caseTime = time.Minute
+	idleMost   = 30 * time.Second
+	// caseTime is how long the cases of a set may take together, and caseTimeEach what
+	// each contract adds to it.
+	caseTime     = time.Minute
+	caseTimeEach = 50 * time.Millisecond
 	// maxLoggedFaults bounds the faults in one log line.
 	maxLoggedFaults = 20
 )
@@ -88,7 +92,7 @@ func (r *reloader) run(ctx context.Context, hints <-chan struct{}) {
 		began := time.Now()
 		reading := r.look(ctx, settle)
 		// Where every look loads a set, at most half of the time goes into it.
-		least = max(settle, idleFactor*reading, time.Since(began))
+		least = max(settle, min(idleFactor*reading, idleMost), time.Since(began))
 	}
 }
 
@@ -171,11 +175,12 @@ func (r *reloader) load(ctx context.Context, s contract.Snapshot) (set *gate.Set
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, caseTime)
+	most := caseTime + time.Duration(len(set.Tools()))*caseTimeEach
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	report := casetest.Run(ctx, set)
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("the cases take longer than %s", caseTime)
+		return nil, fmt.Errorf("the cases take longer than %s", most)
 	}
 	if faults := caseFaults(report); len(faults) > 0 {
 		return nil, faults
