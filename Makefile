@@ -26,7 +26,10 @@ PKG ?= ./...
 # Over how many rounds `make bench` takes its medians, and which workloads it runs.
 ROUNDS ?= 5
 ONLY ?= .
-RATIOS := ./validators/schema ./gate ./policy ./audit/sqlite
+# How many contracts `make bench-start` starts with.
+MANY ?= 10000
+HALLMARK_TEST_POSTGRES ?=
+RATIOS := ./validators/schema ./gate ./policy ./audit/sqlite $(if $(HALLMARK_TEST_POSTGRES),./audit/postgres)
 # A commit whose recorded promise `make breaking` keeps too, such as origin/main.
 BREAKING_AGAINST ?=
 # Where the public test suites lie; tests look here first.
@@ -126,6 +129,13 @@ bench: build ## what a call costs beside a bare echo and the library: name value
 	for package in $(RATIOS); do
 		$(GO) test -run '^$$' -bench '^Benchmark(Ratio|Growth|Compile)$$' -benchtime 1x $$package | awk -f bench/lines.awk
 	done
+
+# Needs memory: 5 GB for 10,000.
+.PHONY: bench-start
+bench-start: build ## start and reload with MANY (10,000) contracts, each with its cases; minutes
+	@mkdir -p .tmp/bench
+	$(GO) build -o .tmp/bench/ ./bench/...
+	.tmp/bench/ratios -hallmark bin/hallmark -many $(MANY)
 
 .PHONY: bench-go
 bench-go: ## every Go benchmark; BENCH=regexp and PKG=package select, BENCHCOUNT repeats

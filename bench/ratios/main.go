@@ -1,10 +1,11 @@
 // Command ratios measures what a judged call costs beside a bare echo of the same
 // messages, and prints one line for each measure: name, value, goal.
 //
-//	ratios -hallmark FILE -echo FILE -load FILE -contracts DIR -policies DIR [-rounds N] [-calls N] [-only REGEXP]
+//	ratios -hallmark FILE -echo FILE -load FILE -contracts DIR -policies DIR [-rounds N] [-calls N] [-only REGEXP] [-many N]
 //
 // Service and echo run beside each other for a whole workload and are loaded in turn;
-// what is printed is the median over the rounds. Lines without a goal state. Nothing here
+// what is printed is the median over the rounds. With -many the service is started with so
+// many contracts instead, and one of them is changed. Lines without a goal state. Nothing here
 // passes or fails: what a machine is worth at the moment is not the sources' fault.
 package main
 
@@ -23,7 +24,7 @@ import (
 type settings struct {
 	hallmark, echo, load string
 	contracts, policies  string
-	rounds, calls        int
+	rounds, calls, many  int
 	only                 *regexp.Regexp
 }
 
@@ -35,14 +36,19 @@ func main() {
 	flag.StringVar(&s.contracts, "contracts", "contracts", "the shipped contracts")
 	flag.StringVar(&s.policies, "policies", "policies", "the shipped policies")
 	flag.IntVar(&s.rounds, "rounds", 5, "rounds of which the median counts")
-	flag.IntVar(&s.calls, "calls", 2000, "calls of a small workload in one round")
+	flag.IntVar(&s.calls, "calls", 10000, "calls of a small workload in one round")
 	only := flag.String("only", ".", "which workloads, a regular expression")
+	flag.IntVar(&s.many, "many", 0, "measure start and reload with so many contracts, and nothing else")
 	flag.Parse()
 	// Whoever reads only the beginning of the output leaves no service behind.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
 	defer stop()
 	var err error
-	if s.only, err = regexp.Compile(*only); err == nil {
+	switch s.only, err = regexp.Compile(*only); {
+	case err != nil:
+	case s.many > 0:
+		err = s.measureStart(ctx)
+	default:
 		err = s.run(ctx)
 	}
 	if err != nil {

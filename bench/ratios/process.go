@@ -20,6 +20,7 @@ import (
 type process struct {
 	cmd  *exec.Cmd
 	addr string
+	ops  string // of HTTP; "" where there is none
 }
 
 // startProcess starts a server and waits until it says where it is.
@@ -44,8 +45,8 @@ func startProcess(ctx context.Context, binary string, args ...string) (*process,
 	lines := bufio.NewScanner(stdout)
 	for lines.Scan() {
 		if rest, is := strings.CutPrefix(lines.Text(), "ready grpc="); is {
-			addr, _, _ := strings.Cut(rest, " ")
-			return &process{cmd, addr}, nil
+			addr, ops, _ := strings.Cut(rest, " ops=")
+			return &process{cmd, addr, ops}, nil
 		}
 	}
 	said, _ := os.ReadFile(log.Name())
