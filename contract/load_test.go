@@ -215,7 +215,7 @@ func TestLoadBounds(t *testing.T) {
 	if _, err := Load(m); err == nil || err.Error() != "pipe: not a regular file" {
 		t.Error(err)
 	}
-	if _, err := Load(manyFiles{}); err == nil || err.Error() != ".: the directory holds more than 100000 entries" {
+	if _, err := Load(manyFiles{}); err == nil || err.Error() != ".: the directory holds more than 1000000 entries" {
 		t.Error(err)
 	}
 }
