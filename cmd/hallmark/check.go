@@ -15,33 +15,34 @@ import (
 
 func newCheck() *cobra.Command {
 	var format, policies string
+	var out output
 	cmd := &cobra.Command{
 		Use:   "check DIR",
 		Short: "Lint contracts and policies, and run the cases",
 		Long: `Loads and lints every contract below DIR and runs all cases through the same
 path as the service. Prints one block for each case that failed (expected, got, where),
 what no case reaches, and a summary; or with --format junit the same as JUnit's XML, a
-testsuite for each version of a tool. With --policies the deployment's policies are
+testsuite for each version of a tool; or with --output json one object. With --policies the deployment's policies are
 linted and compiled with the contracts, as the service does at its start; cases run under
 their own policies and not under these.
 
 Exit codes: 0 all passed, 1 a case failed, 2 a contract or a policy is refused.`,
 		Example: `  hallmark check contracts
   hallmark check contracts --policies policies
-  hallmark check contracts --format junit >report.xml`,
+  hallmark check contracts --format junit >report.xml
+  hallmark check contracts --output json`,
 		Args: oneArg("the contracts directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch format {
-			case "text":
-				return check(cmd, args[0], policies, textReport{cmd.OutOrStdout()})
-			case "junit":
-				return check(cmd, args[0], policies, junitReporter{cmd.OutOrStdout()})
+			to, err := newReporter(cmd.OutOrStdout(), format, out)
+			if err != nil {
+				return err
 			}
-			return fmt.Errorf("--format is text or junit, not %q", printable(format))
+			return check(cmd, args[0], policies, to)
 		},
 	}
 	cmd.Flags().StringVar(&policies, "policies", "", "directory of policies; empty: none")
 	cmd.Flags().StringVar(&format, "format", "text", "text, or junit (XML for build servers)")
+	cmd.Flags().StringVar((*string)(&out), "output", "text", "text, or json (one object)")
 	return cmd
 }
 
@@ -49,6 +50,24 @@ Exit codes: 0 all passed, 1 a case failed, 2 a contract or a policy is refused.`
 type reporter interface {
 	refused(contract.Faults) error
 	ran(casetest.Report, *gate.Set) error
+}
+
+// newReporter returns what writes to w as the flags say.
+func newReporter(w io.Writer, format string, out output) (reporter, error) {
+	if err := out.check(); err != nil {
+		return nil, err
+	}
+	switch {
+	case format != "text" && format != "junit":
+		return nil, fmt.Errorf("--format is text or junit, not %q", printable(format))
+	case format == "junit" && out == "json":
+		return nil, errors.New("--format junit and --output json are two reports; ask for one")
+	case format == "junit":
+		return junitReporter{w}, nil
+	case out == "json":
+		return jsonReport{w}, nil
+	}
+	return textReport{w}, nil
 }
 
 // textReport writes for people.

@@ -10,6 +10,7 @@ import (
 func newHealthcheck() *cobra.Command {
 	var at remote
 	var service string
+	var out output
 	cmd := &cobra.Command{
 		Use:   "healthcheck",
 		Short: "Ask a running service whether it serves",
@@ -20,6 +21,9 @@ Exit codes: 0 serving, 1 not serving, 2 no answer.`,
   hallmark healthcheck --addr gate.example.test:7443 --ca ca.pem --cert probe.pem --key probe.key`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := out.check(); err != nil {
+				return err
+			}
 			conn, err := at.dial()
 			if err != nil {
 				return err
@@ -31,7 +35,14 @@ Exit codes: 0 serving, 1 not serving, 2 no answer.`,
 			if err != nil {
 				return callFailed(at.addr, err)
 			}
-			fmt.Fprintln(cmd.OutOrStdout(), reply.GetStatus())
+			if out == "json" {
+				err = printJSON(cmd.OutOrStdout(), reply)
+			} else {
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), reply.GetStatus())
+			}
+			if err != nil {
+				return err
+			}
 			if reply.GetStatus() != healthv1.HealthCheckResponse_SERVING {
 				return errNo
 			}
@@ -39,6 +50,7 @@ Exit codes: 0 serving, 1 not serving, 2 no answer.`,
 		},
 	}
 	at.register(cmd, defaultAddr, "host:port of the service")
+	out.register(cmd)
 	cmd.Flags().StringVar(&service, "service", "", "one gRPC service, such as hallmark.v1.GateService; empty: the whole")
 	return cmd
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -9,15 +10,36 @@ import (
 )
 
 func newVersion() *cobra.Command {
-	return &cobra.Command{
-		Use:     "version",
-		Short:   "Say which build this is",
-		Example: "  hallmark version",
-		Args:    noArgs,
-		Run: func(cmd *cobra.Command, _ []string) {
-			fmt.Fprintf(cmd.OutOrStdout(), "hallmark %s %s/%s %s\n", buildVersion(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+	var out output
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Say which build this is",
+		Example: `  hallmark version
+  hallmark version --output json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := out.check(); err != nil {
+				return err
+			}
+			if out == "json" {
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(versionLine{
+					Version: buildVersion(), OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version(),
+				})
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "hallmark %s %s/%s %s\n", buildVersion(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+			return err
 		},
 	}
+	cmd.Flags().StringVar((*string)(&out), "output", "text", "text, or json (one object)")
+	return cmd
+}
+
+// versionLine is the build for programs. The names of its members are promised.
+type versionLine struct {
+	Version string `json:"version"`
+	OS      string `json:"os"`
+	Arch    string `json:"arch"`
+	Go      string `json:"go"`
 }
 
 // buildVersion is the module's version, or the commit that was built.
