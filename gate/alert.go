@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hallmark-gate/hallmark/audit"
+	"github.com/hallmark-gate/hallmark/internal/stages"
 	"github.com/hallmark-gate/hallmark/validators"
 )
 
@@ -33,10 +34,10 @@ func WithAlerts(tell func(Alert)) Option {
 	return func(g *Gate) { g.alerts.tell = tell }
 }
 
-// WithObserver makes a gate call observe with each record that is durable, for metrics.
-// observe is called while a caller waits, from several goroutines at once; it does not
+// WithObserver makes a gate call observe with each record that is durable and with what
+// the stages of its call took, for metrics. observe is called while a caller waits, from several goroutines at once; it does not
 // block and changes nothing of the record. nil observes nothing.
-func WithObserver(observe func(audit.Record)) Option {
+func WithObserver(observe func(audit.Record, stages.Times)) Option {
 	return func(g *Gate) { g.observe = observe }
 }
 

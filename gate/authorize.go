@@ -7,6 +7,7 @@ import (
 
 	"github.com/hallmark-gate/hallmark/audit"
 	"github.com/hallmark-gate/hallmark/contract"
+	"github.com/hallmark-gate/hallmark/internal/stages"
 	"github.com/hallmark-gate/hallmark/policy"
 	"github.com/hallmark-gate/hallmark/validators"
 )
@@ -39,6 +40,7 @@ type deciding struct {
 	caller Caller
 	id     string // of the decision
 	now    time.Time
+	watch  *stages.Watch
 }
 
 // Authorize decides whether one proposed call may be executed now: default deny.
@@ -59,6 +61,7 @@ func (g *Gate) Authorize(ctx context.Context, caller Caller, decisionID string, 
 		return Answer{}, ErrNoContracts
 	}
 	d := &deciding{gate: g, set: set, tokens: g.tokens(), caller: caller, id: decisionID, now: g.clock()}
+	d.watch = stages.Start(g.clock, d.now)
 	r, ruling, known, err := d.decide(ctx, p)
 	if err != nil {
 		return Answer{}, d.lost(ctx, p, err)
@@ -101,13 +104,18 @@ func (d *deciding) decide(ctx context.Context, p Proposal) (r reading, ruling Ru
 		}
 	}()
 	r = read(ctx, d.set, p)
-	if k, err = d.gather(ctx, r); err != nil {
+	d.watch.Ends(stages.Read)
+	k, err = d.gather(ctx, r)
+	d.watch.Ends(stages.Evidence)
+	if err != nil {
 		return r, Ruling{}, k, err
 	}
 	if err := ctx.Err(); err != nil {
 		return r, Ruling{}, k, err
 	}
-	return r, rule(r, decide(d.set, r, k.Known), d.now), k, nil
+	ruling = rule(r, decide(d.set, r, k.Known), d.now)
+	d.watch.Ends(stages.Decide)
+	return r, ruling, k, nil
 }
 
 // instead turns a ruling into a refusal for other reasons.
@@ -123,7 +131,8 @@ func (d *deciding) append(ctx context.Context, record audit.Record) error {
 	if _, err := d.gate.store.Append(ctx, audit.Entry{Record: record}); err != nil {
 		return fmt.Errorf("gate: recording the decision: %w", err)
 	}
-	d.gate.observed(record)
+	d.watch.Ends(stages.Record)
+	d.gate.observed(record, d.watch)
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hallmark-gate/hallmark/audit"
 	"github.com/hallmark-gate/hallmark/contract"
+	"github.com/hallmark-gate/hallmark/internal/stages"
 	"github.com/hallmark-gate/hallmark/policy"
 	"github.com/hallmark-gate/hallmark/receipt"
 	"github.com/hallmark-gate/hallmark/validators"
@@ -44,6 +45,7 @@ func (d *deciding) challenge(ctx context.Context, r reading, ruling Ruling, k pr
 		return Ruling{}, "", err
 	}
 	c, token, err := d.signChallenge(r, sources, question)
+	d.watch.Ends(stages.Sign)
 	var refused *receipt.Error
 	if errors.As(err, &refused) && refused.Reason == receipt.TooLarge || len(sources.List) > maxDisclosed {
 		ruling = d.instead(r, ruling, []policy.Reason{{Code: policy.InvalidArguments}}, validators.Rejection{
@@ -77,7 +79,8 @@ func (d *deciding) challenge(ctx context.Context, r reading, ruling Ruling, k pr
 		record.ChallengeID = c.ID
 		return ruling, token, d.append(ctx, record)
 	}
-	d.gate.observed(record)
+	d.watch.Ends(stages.Record)
+	d.gate.observed(record, d.watch)
 	return ruling, token, nil
 }
 

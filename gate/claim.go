@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/hallmark-gate/hallmark/audit"
+	"github.com/hallmark-gate/hallmark/internal/stages"
 	"github.com/hallmark-gate/hallmark/policy"
 	"github.com/hallmark-gate/hallmark/receipt"
 )
@@ -107,7 +108,8 @@ func (d *deciding) claim(ctx context.Context, r reading, ruling Ruling, k presen
 		}
 		return first, outcome, d.append(ctx, d.allowed(r, ruling, k, first))
 	case outcome.Written():
-		d.gate.observed(record)
+		d.watch.Ends(stages.Record)
+		d.gate.observed(record, d.watch)
 	}
 	return kept, outcome, nil
 }
@@ -149,6 +151,7 @@ func (d *deciding) permit(r reading, ruling Ruling, m memo) (string, error) {
 		c.Obligations = append(c.Obligations, string(o))
 	}
 	token, err := d.tokens.Keys.SignPermit(c)
+	d.watch.Ends(stages.Sign)
 	if err != nil {
 		return "", fmt.Errorf("gate: signing a permit: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hallmark-gate/hallmark/contract"
+	"github.com/hallmark-gate/hallmark/internal/stages"
 	"github.com/hallmark-gate/hallmark/validators"
 )
 
@@ -19,6 +20,8 @@ type Judgement struct {
 	Answered int
 	// Jitter in [0,1) shortens the retry delay.
 	Jitter float64
+	// Watch takes the time of the parts of judging; nil where nobody asks.
+	Watch *stages.Watch
 }
 
 // Judge judges one call against a set. It is pure: the same arguments give the same
@@ -149,6 +152,7 @@ func facts(c *contract.Contract, p prepared, j Judgement) validators.Facts {
 		},
 		Evidence: j.Evidence,
 		Now:      j.Now,
+		Watch:    j.Watch,
 		Arrival: validators.Arrival{
 			MediaType: p.Upstream.MediaType, Source: finalSource(p.Upstream), RawSource: p.Upstream.RawSource,
 		},

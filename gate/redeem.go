@@ -7,6 +7,7 @@ import (
 
 	"github.com/hallmark-gate/hallmark/audit"
 	"github.com/hallmark-gate/hallmark/contract"
+	"github.com/hallmark-gate/hallmark/internal/stages"
 	"github.com/hallmark-gate/hallmark/policy"
 	"github.com/hallmark-gate/hallmark/receipt"
 )
@@ -37,6 +38,7 @@ func (g *Gate) Redeem(ctx context.Context, caller Caller, decisionID string, r R
 		return Redeemed{}, err
 	}
 	now, tokens := g.clock(), g.tokens()
+	watch := stages.Start(g.clock, now)
 	record := audit.Record{
 		DecisionID: decisionID, At: now, RPC: "redeem", Tenant: caller.Tenant, Caller: caller.Name,
 		RawBytes: uint64(len(r.Arguments)), Decision: policy.Allow.String(),
@@ -47,14 +49,15 @@ func (g *Gate) Redeem(ctx context.Context, caller Caller, decisionID string, r R
 	p, err := tokens.Keys.VerifyPermit(r.Permit, receipt.PermitExpect{
 		Issuer: tokens.Issuer, Tenant: caller.Tenant, Audience: r.Audience, Arguments: r.Arguments, Now: now,
 	})
+	watch.Ends(stages.Evidence)
 	if err != nil {
-		return g.unredeemed(ctx, record, policy.PermitInvalid, err.Error())
+		return g.unredeemed(ctx, watch, record, policy.PermitInvalid, err.Error())
 	}
 	record.Tool, record.ContractVersion = p.Tool, p.Version
 	record.RequestID, record.SessionID, record.Principal = p.Request, p.Session, p.Principal
 	record.ArgumentsDigest, record.PermitID = p.ArgumentsDigest, p.ID
 	if caller.Tools != nil && !slices.Contains(caller.Tools, p.Tool) {
-		return g.unredeemed(ctx, record, policy.PermitInvalid, "the caller may not use this tool")
+		return g.unredeemed(ctx, watch, record, policy.PermitInvalid, "the caller may not use this tool")
 	}
 	record.Duration = g.clock().Sub(now)
 	outcome, err := g.store.Append(ctx, audit.Entry{Record: record, Uses: audit.Uses{Claims: []audit.Claim{{
@@ -64,21 +67,23 @@ func (g *Gate) Redeem(ctx context.Context, caller Caller, decisionID string, r R
 	case err != nil:
 		return Redeemed{}, fmt.Errorf("gate: recording the redemption: %w", err)
 	case !outcome.Written():
-		return g.unredeemed(ctx, record, policy.Replayed, "the permit was redeemed before")
+		return g.unredeemed(ctx, watch, record, policy.Replayed, "the permit was redeemed before")
 	}
-	g.observed(record)
+	watch.Ends(stages.Record)
+	g.observed(record, watch)
 	return Redeemed{Redeemed: true, DecisionID: decisionID}, nil
 }
 
 // unredeemed records a permit that is not taken. why is a sentence of our own.
-func (g *Gate) unredeemed(ctx context.Context, record audit.Record, code policy.Code, why string) (Redeemed, error) {
+func (g *Gate) unredeemed(ctx context.Context, watch *stages.Watch, record audit.Record, code policy.Code, why string) (Redeemed, error) {
 	record.Decision = policy.Deny.String()
 	record.Reasons = []audit.Reason{{Code: string(code)}}
 	record.Rejection = audit.Rejection{Layer: string(contract.LayerPolicy), Detail: why}
 	if _, err := g.store.Append(ctx, audit.Entry{Record: record}); err != nil {
 		return Redeemed{}, fmt.Errorf("gate: recording the redemption: %w", err)
 	}
-	g.observed(record)
+	watch.Ends(stages.Record)
+	g.observed(record, watch)
 	return Redeemed{Reason: code, DecisionID: record.DecisionID}, nil
 }
 

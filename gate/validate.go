@@ -11,6 +11,7 @@ import (
 
 	"github.com/hallmark-gate/hallmark/audit"
 	"github.com/hallmark-gate/hallmark/contract"
+	"github.com/hallmark-gate/hallmark/internal/stages"
 	"github.com/hallmark-gate/hallmark/validators"
 )
 
@@ -22,7 +23,7 @@ type Gate struct {
 	clock     func() time.Time
 	attempts  *attempts
 	alerts    alerts
-	observe   func(audit.Record)
+	observe   func(audit.Record, stages.Times)
 	tokens    func() Tokens
 	originals func() Originals
 	quota     quota
@@ -106,25 +107,32 @@ func (g *Gate) Validate(ctx context.Context, caller Caller, decisionID string, c
 	began := g.clock()
 	key := attemptKey{caller.Tenant, call.Request.SessionID, call.Request.RequestID}
 	tokens := g.tokens()
+	watch := stages.Start(g.clock, began)
 	facts, refused := tokens.verify(set, caller, call.Request.SessionID, call.Request.Evidence, began)
+	watch.Ends(stages.Evidence)
 	outcome, panicked := g.judge(ctx, set, p, Judgement{
 		Caller: caller, Now: began, Evidence: forChecks(facts),
-		Answered: g.attempts.answered(key), Jitter: rand.Float64(),
+		Answered: g.attempts.answered(key), Jitter: rand.Float64(), Watch: watch,
 	})
 	record := newRecord(caller, decisionID, set, p, outcome)
 	record.EvidenceIDs = ids(facts)
 	signal(&record, signalEvidenceRefused, refused)
 	attested, receiptID, wanted := tokens.receipt(caller, p, outcome, began)
+	if wanted {
+		watch.Ends(stages.Sign)
+	}
 	if record.ReceiptID = receiptID; wanted && attested == "" {
 		signal(&record, signalReceiptMissing, 1)
 	}
 	record.At = began
 	original := g.keep(set, g.originals(), caller, p, outcome, facts, &record)
+	watch.Ends(stages.Seal)
 	record.Duration = g.clock().Sub(began)
 	if _, err := g.store.Append(ctx, audit.Entry{Record: record, Original: original}); err != nil {
 		return Reply{}, fmt.Errorf("gate: recording the decision: %w", err)
 	}
-	g.observed(record)
+	watch.Ends(stages.Record)
+	g.observed(record, watch)
 	if panicked != nil {
 		return Reply{}, panicked
 	}
@@ -154,8 +162,8 @@ func (g *Gate) judge(ctx context.Context, set *Set, p prepared, j Judgement) (o 
 }
 
 // observed tells of a durable record.
-func (g *Gate) observed(record audit.Record) {
+func (g *Gate) observed(record audit.Record, watch *stages.Watch) {
 	if g.observe != nil {
-		g.observe(record)
+		g.observe(record, watch.Times())
 	}
 }

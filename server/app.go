@@ -16,6 +16,7 @@ import (
 	"github.com/hallmark-gate/hallmark/casetest"
 	"github.com/hallmark-gate/hallmark/contract"
 	"github.com/hallmark-gate/hallmark/gate"
+	"github.com/hallmark-gate/hallmark/internal/stages"
 )
 
 // Deps are what the service is composed of besides its settings.
@@ -146,10 +147,11 @@ func (a *App) Run(ctx context.Context) (err error) {
 	var cleanups []cleanup
 	defer func() { err = errors.Join(err, a.release(cleanups)) }()
 
-	store, err := a.deps.OpenStore(ctx, a.cfg.Data)
+	opened, err := a.deps.OpenStore(ctx, a.cfg.Data)
 	if err != nil {
 		return fmt.Errorf("the audit store cannot be opened, and without it nothing is answered: %w", err)
 	}
+	store := newMeasuredStore(opened)
 	cleanups = append(cleanups, cleanup{"audit store", store.Close})
 	if a.notices != nil {
 		cleanups = append(cleanups, cleanup{"notices", a.notices.Close})
@@ -165,7 +167,7 @@ func (a *App) Run(ctx context.Context) (err error) {
 		return fmt.Errorf("listen: %w", err)
 	}
 	rpcListener := &boundedListener{Listener: bound, most: int64(a.cfg.MaxConnections)}
-	measured := newMetrics(a.Reloads, calls, servingCollector{a.access, rpcListener})
+	measured := newMetrics(a.Reloads, calls, servingCollector{a.access, rpcListener}, store)
 	told, err := newTelemetry(ctx, a.deps.Getenv, measured)
 	if err != nil {
 		return errors.Join(err, closed(rpcListener))
@@ -232,9 +234,9 @@ func (a *App) subsystems() []subsystem {
 }
 
 // observer tells of every record that is durable, without waiting.
-func (a *App) observer(calls callMetrics) func(audit.Record) {
-	return func(r audit.Record) {
-		calls.observe(r)
+func (a *App) observer(calls callMetrics) func(audit.Record, stages.Times) {
+	return func(r audit.Record, took stages.Times) {
+		calls.observe(r, took)
 		if a.notices != nil {
 			a.notices.Observe(r)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hallmark-gate/hallmark/audit"
 	"github.com/hallmark-gate/hallmark/audit/notice"
+	"github.com/hallmark-gate/hallmark/internal/stages"
 )
 
 // The metrics of the contracts directory. Their labels have fixed values, but for the
@@ -71,6 +72,14 @@ type callMetrics struct {
 	signals   *prometheus.CounterVec
 	bytes     *prometheus.CounterVec
 	seconds   *prometheus.HistogramVec
+	stages    *prometheus.HistogramVec
+}
+
+// callBuckets are the bounds of what calls and their stages take, in seconds.
+func callBuckets() []float64 {
+	return []float64{
+		0.000001, 0.00001, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5,
+	}
 }
 
 func newCallMetrics() callMetrics {
@@ -93,13 +102,18 @@ func newCallMetrics() callMetrics {
 			"Bytes of what was judged (in) and of what was handed on (out).", "rpc", "direction"),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "hallmark_judge_duration_seconds", Help: "Time that judging took, without the record.",
-			Buckets: []float64{0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1},
+			Buckets: callBuckets(),
 		}, []string{"rpc"}),
+		stages: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "hallmark_stage_duration_seconds",
+			Help:    "Time that the parts of a call took: evidence, read, clean, schema, checks, project, text, decide, sign, seal, and record, which is the wait until the record is durable.",
+			Buckets: callBuckets(),
+		}, []string{"rpc", "stage"}),
 	}
 }
 
 // observe counts one record.
-func (m callMetrics) observe(r audit.Record) {
+func (m callMetrics) observe(r audit.Record, took stages.Times) {
 	m.calls.WithLabelValues(r.RPC, r.FailureCode, r.Rejection.Layer, r.Rejection.Reason).Inc()
 	if r.Decision != "" {
 		reason := ""
@@ -115,6 +129,11 @@ func (m callMetrics) observe(r audit.Record) {
 	m.bytes.WithLabelValues(r.RPC, "in").Add(float64(r.RawBytes))
 	m.bytes.WithLabelValues(r.RPC, "out").Add(float64(r.OutputBytes))
 	m.seconds.WithLabelValues(r.RPC).Observe(r.Duration.Seconds())
+	for stage, d := range took {
+		if d > 0 {
+			m.stages.WithLabelValues(r.RPC, stages.Stage(stage).String()).Observe(d.Seconds()) //nolint:gosec // a stage
+		}
+	}
 }
 
 // fault counts what the owner of a connector should look at. Without a contract that
@@ -138,7 +157,7 @@ func (m callMetrics) fault(r audit.Record) {
 func newMetrics(reloads func() Reloads, calls callMetrics, more ...prometheus.Collector) *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
-		reloadCollector{reloads}, calls.calls, calls.decisions, calls.faults, calls.signals, calls.bytes, calls.seconds,
+		reloadCollector{reloads}, calls.calls, calls.decisions, calls.faults, calls.signals, calls.bytes, calls.seconds, calls.stages,
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)

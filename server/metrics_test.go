@@ -24,6 +24,13 @@ func TestCallMetrics(t *testing.T) {
 		`hallmark_calls_total{failure_code="INVALID_RESPONSE",layer="SYNTAX",reason="DUPLICATE_NAME",rpc="validate"} 1`,
 		`hallmark_signals_total{signal="removed.bidi_control"} 1`,
 		`hallmark_connector_faults_total{owner="review-platform",reason="DUPLICATE_NAME",tool="review_status",version="1"} 1`,
+		`hallmark_stage_duration_seconds_count{rpc="validate",stage="read"} 3`,
+		`hallmark_stage_duration_seconds_count{rpc="validate",stage="schema"} 2`,
+		`hallmark_stage_duration_seconds_count{rpc="validate",stage="project"} 2`,
+		`hallmark_stage_duration_seconds_count{rpc="validate",stage="record"} 3`,
+		`hallmark_audit_append_duration_seconds_count{result="written"} 3`,
+		`hallmark_audit_waiting_records 0`,
+		`hallmark_audit_ready 1`,
 	} {
 		if code != http.StatusOK || !strings.Contains(body, line+"\n") {
 			t.Errorf("%s is not in\n%s", line, body)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hallmark-gate/hallmark/contract"
+	"github.com/hallmark-gate/hallmark/internal/stages"
 	"github.com/hallmark-gate/hallmark/validators/condition"
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
 )
@@ -17,6 +18,9 @@ type Facts struct {
 	Evidence []Evidence       // verified before; what did not verify is not here
 	Now      time.Time        // the clock of this judgement
 	Arrival  Arrival          // how the reply came
+	// Watch takes the time that the parts of judging took; nil where nobody asks. No check
+	// looks at it.
+	Watch *stages.Watch
 }
 
 // Request is the call whose result is being judged.

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/hallmark-gate/hallmark/contract"
+	"github.com/hallmark-gate/hallmark/internal/stages"
 	"github.com/hallmark-gate/hallmark/validators/condition"
 	"github.com/hallmark-gate/hallmark/validators/projection"
 	"github.com/hallmark-gate/hallmark/validators/schema"
@@ -56,17 +57,22 @@ func (jsonReader) Read(raw []byte, limits strictjson.Limits) (strictjson.Value, 
 // and by the schema's budget; when ctx ends, so does judging, with a refusal.
 func (t *Tool) Judge(ctx context.Context, raw []byte, f Facts) Verdict {
 	if t.Contract.Result.Text != nil {
-		return t.judgeText(ctx, raw, f)
+		v := t.judgeText(ctx, raw, f)
+		f.Watch.Ends(stages.Text)
+		return v
 	}
 	value, refused := t.read.Read(raw, t.Contract.Result.Limits)
 	if refused != nil {
+		f.Watch.Ends(stages.Read)
 		return Refuse(*refused)
 	}
 	framed, refusal := t.framing.unframe(value, f.Request)
 	if refusal != nil {
+		f.Watch.Ends(stages.Read)
 		return *refusal
 	}
 	framed, unfit := t.adapter.adapt(ctx, framed, f.Request, t.Contract.Result.Limits)
+	f.Watch.Ends(stages.Read)
 	v := Refuse(unfit...)
 	if unfit == nil {
 		v = t.judgeFramed(ctx, framed, f)
@@ -84,6 +90,7 @@ func (t *Tool) judgeFramed(ctx context.Context, framed frame, f Facts) Verdict {
 		return Refuse(*refused)
 	}
 	cleaned, refused := t.clean(ctx, payload)
+	f.Watch.Ends(stages.Clean)
 	if refused != nil {
 		return Refuse(*refused)
 	}
@@ -143,6 +150,7 @@ func (t *Tool) judgePayload(ctx context.Context, payload strictjson.Value, frame
 		})
 	}
 	failures, err := t.payload.Validate(ctx, payload)
+	f.Watch.Ends(stages.Schema)
 	if err != nil {
 		return Refuse(Rejection{
 			Layer: contract.LayerSchema, Reason: contract.ReasonEvaluationBudget,
@@ -162,12 +170,26 @@ func (t *Tool) judgePayload(ctx context.Context, payload strictjson.Value, frame
 	if framed.foreign != nil {
 		return Refuse(*framed.foreign)
 	}
+	refusal := t.check(f, framed.under)
+	f.Watch.Ends(stages.Checks)
+	if refusal != nil {
+		return Refuse(*refusal)
+	}
+	v := t.accept(payload, f)
+	f.Watch.Ends(stages.Project)
+	return v
+}
+
+// check runs the semantic checks, in the order of the contract, up to the first that
+// refuses; under is where the payload stands.
+func (t *Tool) check(f Facts, under strictjson.Pointer) *Rejection {
 	for i, c := range t.checks {
 		if refused := c.Check.Check(f); refused != nil {
-			return Refuse(fromCheck(c.name, i+1, refused, framed.under))
+			r := fromCheck(c.name, i+1, refused, under)
+			return &r
 		}
 	}
-	return t.accept(payload, f)
+	return nil
 }
 
 // offset is where v begins in the received bytes; 0 where it was made of them.

@@ -49,13 +49,13 @@ var rooms = map[string]room{
 	"policy":   {imports: []string{strictjson, format, condition}, tests: []string{"internal/interleave"}},
 
 	"validators": {
-		imports: []string{"contract", strictjson, format, text, condition, schema, projection},
+		imports: []string{"contract", strictjson, format, text, condition, schema, projection, "internal/stages"},
 		tests:   []string{semantic},
 	},
 	semantic: {imports: []string{"validators", "contract", strictjson, format, condition}},
 
 	"gate": {
-		imports: []string{"validators", "policy", "receipt", "audit", "audit/seal", "contract", strictjson},
+		imports: []string{"validators", "policy", "receipt", "audit", "audit/seal", "contract", strictjson, "internal/stages"},
 		tests:   []string{semantic, "audit/audittest", "audit/sqlite", "receipt/permit", "internal/interleave"},
 	},
 	"casetest": {
@@ -70,7 +70,7 @@ var rooms = map[string]room{
 	"audit/notice":    {imports: []string{"audit"}},
 
 	"server": {
-		imports: []string{"gate", "casetest", "gen", "audit", "audit/seal", "audit/notice", "contract", "receipt", "policy"},
+		imports: []string{"gate", "casetest", "gen", "audit", "audit/seal", "audit/notice", "contract", "receipt", "policy", "internal/stages"},
 		tests:   []string{semantic, "audit/audittest", "audit/sqlite"},
 	},
 
@@ -95,6 +95,7 @@ var rooms = map[string]room{
 	"internal/archtest":   {},
 	"internal/interleave": {},
 	"internal/outside":    {},
+	"internal/stages":     {},
 }
 
 // outside names who may import a library that carries a decision. The prefix covers
