@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -142,20 +143,86 @@ func TestApprovalAfterDisclosure(t *testing.T) {
 	wants(t, h.authorize(orchestrator, p), policy.Allow, policy.Granted, "")
 }
 
-// A call that cannot be shown whole cannot be approved.
+// A challenge has room for whatever the schema allows, and shows it whole.
+func TestApprovalOfMuch(t *testing.T) {
+	h := build(t)
+	keys, err := receipt.ParseChallengeKeys(h.gate.PublicKeys())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range []int{7_000, 33_000, 1_000_000} {
+		p := wipeOf("s1", fmt.Sprintf("1000000%d", i), strings.Repeat("x", n))
+		asked := h.authorize(orchestrator, p)
+		wants(t, asked, policy.NeedsApproval, policy.NeedsPerson, contract.ApprovalRequired)
+		c, err := keys.Verify(asked.Challenge, "hallmark.example.test", h.clock())
+		if err != nil || string(c.Arguments) != `{"text":"`+strings.Repeat("x", n)+`","to":["ana@example.test"]}` {
+			t.Errorf("%d characters: %v, %d bytes are shown", n, err, len(c.Arguments))
+		}
+		p.Approval = h.approve(h.boss, asked.Challenge, nil)
+		wants(t, h.authorize(orchestrator, p), policy.Allow, policy.Granted, "")
+	}
+}
+
+// A call that cannot be shown whole cannot be approved: numbers are longer in their
+// canonical form.
 func TestApprovalOfTooMuch(t *testing.T) {
 	h := build(t)
-	a := h.authorize(orchestrator, wipeOf("s1", "00000001", strings.Repeat("x", 7000)))
+	p := wipeOf("s1", "00000001", "x")
+	p.Raw = []byte(`{"to":["ana@example.test"],"text":"x","many":[` + strings.TrimSuffix(strings.Repeat("1e15,", 99_000), ",") + `]}`)
+	a := h.authorize(orchestrator, p)
 	wants(t, a, policy.Deny, policy.InvalidArguments, contract.InvalidArguments)
 	if a.Challenge != "" {
 		t.Error("a challenge all the same")
 	}
 	// An approval is not asked for where the call is denied anyway.
-	p := wipeOf("s1", "00000002", "x")
+	p = wipeOf("s1", "00000002", "x")
 	p.Grants = nil
 	if a := h.authorize(orchestrator, p); a.Effect != policy.Deny || a.Challenge != "" {
 		t.Errorf("%+v", a)
 	}
+}
+
+// A rotation loses no question and no answer; a revoked key loses all of its own, and the
+// question is asked anew.
+func TestChallengeKeyRotates(t *testing.T) {
+	h := build(t)
+	p := wipeOf("s1", "00000001", "now")
+	asked := h.authorize(orchestrator, p).Challenge
+	old := h.tokens.Keys.ChallengeKeys(h.clock())[0]
+	change := func(what func() error) {
+		t.Helper()
+		if err := what(); err != nil {
+			t.Fatal(err)
+		}
+		keys, err := h.dir.Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.tokens.Keys = keys
+	}
+	// In the same second, so that both keys were active then.
+	change(func() error { _, err := h.dir.Rotate(receipt.Challenges, h.clock(), 0, 24*time.Hour); return err })
+	if again := h.authorize(orchestrator, p); again.Challenge != asked {
+		t.Error("after a rotation a repeat gets another challenge")
+	}
+	q := p
+	q.Approval = h.approve(h.boss, asked, nil)
+	wants(t, h.authorize(orchestrator, q), policy.Allow, policy.Granted, "")
+
+	p = wipeOf("s1", "00000002", "now")
+	h.tokens.Keys, p.RequestID = h.keys, "req.00000002" // by the old key
+	asked = h.authorize(orchestrator, p).Challenge
+	change(func() error { _, err := h.dir.Revoke(old, h.clock()); return err })
+	q = p
+	q.Approval = h.approve(h.boss, asked, nil)
+	wants(t, h.authorize(orchestrator, q), policy.Deny, policy.InvalidApproval, contract.NotAuthorized)
+	anew := h.authorize(orchestrator, p)
+	wants(t, anew, policy.NeedsApproval, policy.NeedsPerson, contract.ApprovalRequired)
+	if anew.Challenge == asked {
+		t.Error("the challenge of a revoked key is given out again")
+	}
+	q.Approval = h.approve(h.boss, anew.Challenge, nil)
+	wants(t, h.authorize(orchestrator, q), policy.Allow, policy.Granted, "")
 }
 
 // A challenge lives for hours, and then the question is asked anew.

@@ -28,6 +28,7 @@ type house struct {
 	store  audit.Store
 	tokens Tokens
 	keys   *receipt.KeySet
+	dir    receipt.Dir // of keys
 	mu     sync.Mutex
 	now    time.Time
 	boss   *receipt.Signer // may approve
@@ -62,7 +63,7 @@ const (
 	jobResult    = `{"type":"object","additionalProperties":false,"required":["id","state","seen"],"properties":{
 		"id":{"type":"string","pattern":"^[a-z0-9]{1,20}$"},"state":{"enum":["failed","ok"]},"seen":{"type":"string","format":"date-time"}}}`
 	sendArguments = `{"type":"object","additionalProperties":false,"required":["to","text"],"properties":{
-		"to":{"type":"array","maxItems":5,"items":{"type":"string","maxLength":200}},"text":{"type":"string","maxLength":9000},"n":{"type":"number"}}}`
+		"to":{"type":"array","maxItems":5,"items":{"type":"string","maxLength":200}},"text":{"type":"string","maxLength":1000000},"n":{"type":"number"},"many":{"type":"array","items":{"type":"number"}}}}`
 )
 
 // tools are what the house knows: job (evidence), mail (text of strangers), restart
@@ -141,11 +142,11 @@ func (h *house) publish(list []*contract.Contract, rules []contract.Policy) {
 
 func (h *house) newTokens() (Tokens, *receipt.Signer, *receipt.Signer) {
 	h.t.Helper()
-	dir := receipt.Dir(filepath.Join(h.t.TempDir(), "keys"))
-	if _, err := dir.Init(noon.Add(-time.Hour)); err != nil {
+	h.dir = receipt.Dir(filepath.Join(h.t.TempDir(), "keys"))
+	if _, err := h.dir.Init(noon.Add(-time.Hour)); err != nil {
 		h.t.Fatal(err)
 	}
-	keys, err := dir.Load()
+	keys, err := h.dir.Load()
 	if err != nil {
 		h.t.Fatal(err)
 	}

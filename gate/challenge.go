@@ -35,23 +35,30 @@ func (d *deciding) challenge(ctx context.Context, r reading, ruling Ruling, k pr
 		sources = d.sources(ctx, r)
 	}
 	if unseen(r, sources) {
-		ruling = d.instead(r, ruling, []policy.Reason{{Code: policy.ConditionError}}, validators.Rejection{
-			Layer: contract.LayerPolicy, Detail: "the store cannot say what the session has seen, so that nobody can be shown it",
-		})
-		return ruling, "", d.append(ctx, d.record(r, ruling, k))
+		return d.unasked(ctx, r, ruling, k, policy.ConditionError, "the store cannot say what the session has seen, so that nobody can be shown it")
+	}
+	asked, token, err := d.asked(ctx, r, sources)
+	switch {
+	case err == nil:
+		record := d.record(r, ruling, k)
+		record.ChallengeID = asked.ID
+		return ruling, token, d.append(ctx, record)
+	case !errors.Is(err, audit.ErrNotFound):
+		return Ruling{}, "", err
+	}
+	kids := d.tokens.Keys.ChallengeKeys(d.now)
+	if len(kids) == 0 {
+		return Ruling{}, "", errors.New("gate: no key signs challenges now")
 	}
 	question, err := d.newQuestion()
 	if err != nil {
 		return Ruling{}, "", err
 	}
-	c, token, err := d.signChallenge(r, sources, question)
+	c, token, err := d.signChallenge(kids[0], r, sources, question)
 	d.watch.Ends(stages.Sign)
 	var refused *receipt.Error
-	if errors.As(err, &refused) && refused.Reason == receipt.TooLarge || len(sources.List) > maxDisclosed {
-		ruling = d.instead(r, ruling, []policy.Reason{{Code: policy.InvalidArguments}}, validators.Rejection{
-			Layer: contract.LayerPolicy, Detail: "the call and what it was made after do not fit into a challenge, so that nobody can approve it",
-		})
-		return ruling, "", d.append(ctx, d.record(r, ruling, k))
+	if errors.As(err, &refused) && refused.Reason == receipt.TooLarge {
+		return d.unasked(ctx, r, ruling, k, policy.InvalidArguments, "the call and what it was made after do not fit into a challenge, so that nobody can approve it")
 	}
 	if err != nil {
 		return Ruling{}, "", fmt.Errorf("gate: signing a challenge: %w", err)
@@ -64,16 +71,13 @@ func (d *deciding) challenge(ctx context.Context, r reading, ruling Ruling, k pr
 	record.ChallengeID = c.ID
 	record.Duration = d.gate.clock().Sub(d.now)
 	outcome, err := d.gate.store.Append(ctx, audit.Entry{Record: record, Uses: audit.Uses{
-		Request: d.challengeKey(r, sources), Memo: kept, Until: c.Expires,
+		Request: d.challengeKey(kids[0], r, sources), Memo: kept, Until: c.Expires,
 	}})
 	switch {
 	case err != nil:
 		return Ruling{}, "", fmt.Errorf("gate: recording the decision: %w", err)
-	case outcome.Repeated:
-		if token, err = d.askedBefore(r, sources, outcome.Memo); err != nil {
-			return Ruling{}, "", err
-		}
-		if c, err = d.tokens.Keys.VerifyChallenge(token, d.expectChallenge(r)); err != nil {
+	case outcome.Repeated: // asked by another call at this moment
+		if c, token, err = d.askedBefore(kids[0], r, sources, outcome.Memo); err != nil {
 			return Ruling{}, "", fmt.Errorf("gate: a challenge made again: %w", err)
 		}
 		record.ChallengeID = c.ID
@@ -82,6 +86,12 @@ func (d *deciding) challenge(ctx context.Context, r reading, ruling Ruling, k pr
 	d.watch.Ends(stages.Record)
 	d.gate.observed(record, d.watch)
 	return ruling, token, nil
+}
+
+// unasked turns a ruling into a denial, since nobody can be asked.
+func (d *deciding) unasked(ctx context.Context, r reading, ruling Ruling, k presented, code policy.Code, why string) (Ruling, string, error) {
+	ruling = d.instead(r, ruling, []policy.Reason{{Code: code}}, validators.Rejection{Layer: contract.LayerPolicy, Detail: why})
+	return ruling, "", d.append(ctx, d.record(r, ruling, k))
 }
 
 // question is what the store keeps of a challenge. The rest of it is the call, which a
@@ -97,29 +107,49 @@ func (d *deciding) newQuestion() (question, error) {
 	return question{ID: fresh.String(), IssuedAt: d.now.UTC().Truncate(time.Second)}, err
 }
 
-// askedBefore makes the challenge again that the same call got before.
-func (d *deciding) askedBefore(r reading, s policy.Sources, memo []byte) (string, error) {
-	var q question
-	if err := json.Unmarshal(memo, &q); err != nil {
-		return "", fmt.Errorf("gate: what was kept of the challenge: %w", err)
+// asked makes the challenge again that the same call got before, by the key that signed it
+// then: a key that was rotated out loses no challenge, one that was revoked loses all. The
+// error matches [audit.ErrNotFound] where there is none, or is the store's.
+func (d *deciding) asked(ctx context.Context, r reading, s policy.Sources) (receipt.Challenge, string, error) {
+	for _, kid := range d.tokens.Keys.ChallengeKeys(d.now) {
+		memo, err := d.gate.store.Recall(ctx, d.challengeKey(kid, r, s), d.now)
+		switch {
+		case errors.Is(err, audit.ErrNotFound):
+			continue
+		case err != nil:
+			return receipt.Challenge{}, "", fmt.Errorf("gate: looking for the challenge: %w", err)
+		}
+		if c, token, err := d.askedBefore(kid, r, s, memo); err == nil {
+			return c, token, nil
+		}
 	}
-	_, token, err := d.signChallenge(r, s, q)
-	if err != nil {
-		return "", fmt.Errorf("gate: signing a challenge again: %w", err)
-	}
-	return token, nil
+	return receipt.Challenge{}, "", audit.ErrNotFound
 }
 
-func (d *deciding) signChallenge(r reading, s policy.Sources, q question) (receipt.Challenge, string, error) {
+// askedBefore makes a challenge again of what the store kept of it.
+func (d *deciding) askedBefore(kid string, r reading, s policy.Sources, memo []byte) (receipt.Challenge, string, error) {
+	var q question
+	if err := json.Unmarshal(memo, &q); err != nil {
+		return receipt.Challenge{}, "", fmt.Errorf("what was kept of it: %w", err)
+	}
+	_, token, err := d.signChallenge(kid, r, s, q)
+	if err != nil {
+		return receipt.Challenge{}, "", err
+	}
+	c, err := d.tokens.Keys.VerifyChallenge(token, d.expectChallenge(r))
+	return c, token, err
+}
+
+func (d *deciding) signChallenge(kid string, r reading, s policy.Sources, q question) (receipt.Challenge, string, error) {
 	c := receipt.Challenge{
 		Issuer: d.tokens.Issuer, IssuedAt: q.IssuedAt, Expires: q.IssuedAt.Add(challengeLife), ID: q.ID,
 		Tenant: d.caller.Tenant, Session: r.SessionID, Caller: d.caller.Name, Principal: r.Principal,
 		Tool: r.name, Version: uint32(r.tool.Contract.Version), Arguments: slices.Clone(r.canonical),
 	}
-	for _, one := range s.List[:min(len(s.List), maxDisclosed)] {
+	for _, one := range s.List {
 		c.Disclosed = append(c.Disclosed, receipt.Source(one))
 	}
-	token, err := d.tokens.Keys.SignChallenge(c)
+	token, err := d.tokens.Keys.SignChallenge(kid, c)
 	return c, token, err
 }
 
@@ -132,11 +162,12 @@ func (d *deciding) expectChallenge(r reading) receipt.ChallengeExpect {
 }
 
 // challengeKey names what a challenge is about: the request, who makes it, and what its
-// session had seen. Fresh results of the same tools change nothing.
-func (d *deciding) challengeKey(r reading, s policy.Sources) audit.Key {
+// session had seen; and the key that signs it. Fresh results of the same tools change
+// nothing.
+func (d *deciding) challengeKey(kid string, r reading, s policy.Sources) audit.Key {
 	seen := sha256.New()
 	for _, one := range s.List {
 		_, _ = io.WriteString(seen, one.Tool+"\x00"+one.Trust+"\x00") // a hash takes everything
 	}
-	return d.requestKey("challenge", r, d.caller.Name, hex.EncodeToString(seen.Sum(nil)))
+	return d.requestKey("challenge", r, kid, d.caller.Name, hex.EncodeToString(seen.Sum(nil)))
 }

@@ -3,7 +3,6 @@ package gate
 import (
 	"context"
 	"errors"
-	"fmt"
 	"regexp"
 
 	"github.com/hallmark-gate/hallmark/audit"
@@ -13,9 +12,6 @@ import (
 
 // signalGrantsRefused counts grant tokens that were presented and do not count.
 const signalGrantsRefused = "grant_tokens_refused"
-
-// maxDisclosed is how many sources a challenge can show.
-const maxDisclosed = 64
 
 // presented is what a caller presented for a call, verified.
 type presented struct {
@@ -121,20 +117,12 @@ func (d *deciding) approval(ctx context.Context, r reading, s policy.Sources) (p
 	if unseen(r, s) {
 		return policy.ApprovalInvalid, answered{}, nil // nor what the person would have to have seen
 	}
-	memo, err := d.gate.store.Recall(ctx, d.challengeKey(r, s), d.now)
+	c, token, err := d.asked(ctx, r, s)
 	switch {
 	case errors.Is(err, audit.ErrNotFound):
 		return policy.ApprovalInvalid, answered{}, nil
 	case err != nil:
-		return policy.ApprovalInvalid, answered{}, fmt.Errorf("gate: looking for the challenge: %w", err)
-	}
-	token, err := d.askedBefore(r, s, memo)
-	if err != nil {
-		return policy.ApprovalInvalid, answered{}, nil // its key is gone
-	}
-	c, err := d.tokens.Keys.VerifyChallenge(token, d.expectChallenge(r))
-	if err != nil {
-		return policy.ApprovalInvalid, answered{}, nil
+		return policy.ApprovalInvalid, answered{}, err
 	}
 	a, err := d.tokens.Approvers.Verify(r.Approval, receipt.ApprovalExpect{
 		Audience: d.tokens.Issuer, Challenge: receipt.Digest([]byte(token)), Caller: d.caller.Name, Now: d.now,

@@ -46,7 +46,7 @@ func (c *Receipt) fields() []field {
 		field{"trust", (*text)(&c.Trust), needed},
 		field{"dig", (*digest)(&c.Digest), needed},
 		field{"obs", (*instant)(&c.Observed), maybe},
-		field{"data", (*exact)(&c.Facts), maybe},
+		field{"data", exact{&c.Facts, MaxFacts}, maybe},
 	)
 }
 
@@ -97,8 +97,8 @@ type Challenge struct {
 	Principal string          // principal; may be ""
 	Tool      string          // tool
 	Version   uint32          // ver, from 1
-	Arguments json.RawMessage // args: the canonical arguments themselves, exactly these bytes
-	Disclosed []Source        // disclosed: what was delivered to the session, at most 64
+	Arguments json.RawMessage // args: the canonical arguments themselves, exactly these bytes, at most MaxArguments
+	Disclosed []Source        // disclosed: what was delivered to the session, at most MaxDisclosed
 }
 
 // Source is something whose results were delivered to a session.
@@ -116,8 +116,8 @@ func (c *Challenge) fields() []field {
 		field{"principal", (*text)(&c.Principal), always},
 		field{"tool", (*text)(&c.Tool), needed},
 		field{"ver", (*count)(&c.Version), needed},
-		field{"args", (*exact)(&c.Arguments), needed},
-		field{"disclosed", list[Source]{&c.Disclosed, 64, func(s *Source) value {
+		field{"args", exact{&c.Arguments, MaxArguments}, needed},
+		field{"disclosed", list[Source]{&c.Disclosed, MaxDisclosed, func(s *Source) value {
 			return object{
 				{"tool", (*text)(&s.Tool), needed},
 				{"trust", (*text)(&s.Trust), needed},

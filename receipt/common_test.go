@@ -112,6 +112,11 @@ func (w *world) trust(t testing.TB) {
 	w.issuers = must2(t)(receipt.ParseIssuers(map[string][]byte{issuer: w.jwks[issuer]})).(*receipt.Issuers)
 }
 
+// challenge signs by the key that signs now.
+func (w *world) challenge(c receipt.Challenge) (string, error) {
+	return w.keys.SignChallenge(w.keys.ChallengeKeys(now)[0], c)
+}
+
 func (w *world) reload(t testing.TB) {
 	t.Helper()
 	w.keys = must2(t)(w.dir.Load()).(*receipt.KeySet)
@@ -226,7 +231,7 @@ func (w *world) kinds(t testing.TB) []kindCase {
 			_, err := w.keys.VerifyPermit(s, permitExpect(at))
 			return err
 		}},
-		{"challenge", receipt.ChallengeKind, token(w.keys.SignChallenge(aChallenge())), w.secret(t, receipt.Challenges), func(s string, at time.Time) error {
+		{"challenge", receipt.ChallengeKind, token(w.challenge(aChallenge())), w.secret(t, receipt.Challenges), func(s string, at time.Time) error {
 			_, err := w.keys.VerifyChallenge(s, challengeExpect(at))
 			return err
 		}},

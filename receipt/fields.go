@@ -1,6 +1,7 @@
 package receipt
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -54,6 +55,9 @@ func appendObject(dst []byte, fields []field) ([]byte, Reason, string) {
 		dst = append(appendText(dst, f.name), ':')
 		var ok bool
 		if dst, ok = f.value.append(dst); !ok {
+			if v, bounded := f.value.(interface{ tooLarge() bool }); bounded && v.tooLarge() {
+				return nil, TooLarge, f.name
+			}
 			return nil, Malformed, f.name
 		}
 	}
@@ -208,19 +212,24 @@ func (v *truth) read(raw []byte) bool {
 	return bool(*v)
 }
 
-// exact is the text of a JSON value, kept byte for byte.
-type exact []byte
-
-func (v *exact) empty() bool { return len(*v) == 0 }
-
-func (v *exact) append(dst []byte) ([]byte, bool) {
-	return append(dst, *v...), len(*v) <= MaxFacts && wellFormed(*v)
+// exact is the text of a JSON value of at most max bytes, kept byte for byte.
+type exact struct {
+	to  *json.RawMessage
+	max int
 }
 
-func (v *exact) read(raw []byte) bool {
-	*v = append(exact(nil), raw...)
-	return len(raw) <= MaxFacts
+func (v exact) empty() bool { return len(*v.to) == 0 }
+
+func (v exact) append(dst []byte) ([]byte, bool) {
+	return append(dst, *v.to...), !v.tooLarge() && wellFormed(*v.to)
 }
+
+func (v exact) read(raw []byte) bool {
+	*v.to = append(json.RawMessage(nil), raw...)
+	return !v.tooLarge()
+}
+
+func (v exact) tooLarge() bool { return len(*v.to) > v.max }
 
 // list is an array of at most max values, each written by the value that of makes of a
 // pointer to it.

@@ -329,14 +329,27 @@ func TestSizes(t *testing.T) {
 	if !bytes.Equal(out.Facts, c.Facts) {
 		t.Error("the largest facts differ")
 	}
-	for _, bad := range []string{`"` + strings.Repeat("a", receipt.MaxFacts-1) + `"`, " 1", "1 ", "1,", `{"a":1,"a":2}`, "\"\xff\"", "{", "nul", "\ufeff1"} {
+	for _, bad := range []string{" 1", "1 ", "1,", `{"a":1,"a":2}`, "\"\xff\"", "{", "nul", "\ufeff1"} {
 		c.Facts = json.RawMessage(bad)
 		_, err = w.keys.SignReceipt(c)
 		want(t, err, receipt.Malformed)
 	}
+	c.Facts = json.RawMessage(`"` + strings.Repeat("a", receipt.MaxFacts-1) + `"`)
+	_, err = w.keys.SignReceipt(c)
+	want(t, err, receipt.TooLarge)
 	ch := aChallenge()
-	ch.Arguments = json.RawMessage(`"` + strings.Repeat("a", 8000) + `"`)
-	_, err = w.keys.SignChallenge(ch)
+	ch.Arguments = json.RawMessage(`"` + strings.Repeat("a", receipt.MaxArguments-2) + `"`)
+	token, err = w.challenge(ch)
+	must(t, err)
+	if shown, err := w.keys.VerifyChallenge(token, func() receipt.ChallengeExpect {
+		e := challengeExpect(now)
+		e.Arguments = ch.Arguments
+		return e
+	}()); err != nil || !bytes.Equal(shown.Arguments, ch.Arguments) {
+		t.Errorf("the largest arguments: %v", err)
+	}
+	ch.Arguments = json.RawMessage(`"` + strings.Repeat("a", receipt.MaxArguments-1) + `"`)
+	_, err = w.challenge(ch)
 	want(t, err, receipt.TooLarge)
 }
 

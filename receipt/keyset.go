@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 )
 
@@ -40,10 +41,43 @@ func (s *KeySet) SignPermit(c Permit) (string, error) {
 	return seal(PermitKind, s.ring(PermitKind).active(edDSA, c.IssuedAt), c.fields())
 }
 
-// SignChallenge issues a challenge under the key that is active at c.IssuedAt. Arguments
-// that do not fit into a challenge cannot be approved: [TooLarge].
-func (s *KeySet) SignChallenge(c Challenge) (string, error) {
-	return seal(ChallengeKind, s.ring(ChallengeKind).active(edDSA, c.IssuedAt), c.fields())
+// SignChallenge issues a challenge under the key with this id, one of [KeySet.ChallengeKeys];
+// [NoKey] where there is none. Arguments that do not fit into a challenge cannot be
+// approved: [TooLarge].
+func (s *KeySet) SignChallenge(kid string, c Challenge) (string, error) {
+	k := s.ring(ChallengeKind).byID(kid)
+	if k != nil && !k.life.revoked.IsZero() {
+		return "", ChallengeKind.fail(RevokedKey, "kid")
+	}
+	return seal(ChallengeKind, k, c.fields())
+}
+
+// ChallengeKeys returns the ids of the keys whose challenges verify at a time: first the
+// one that signs, where there is one, then those before it, the latest first. A challenge
+// that was signed before a rotation can be made again by its own key.
+func (s *KeySet) ChallengeKeys(now time.Time) []string {
+	r := s.ring(ChallengeKind)
+	var keys []*key
+	for _, k := range r.keys {
+		if k.sign != nil && !now.Before(k.life.notBefore) && k.usable(ChallengeKind, now) == nil {
+			keys = append(keys, k)
+		}
+	}
+	active := r.active(edDSA, now)
+	slices.SortStableFunc(keys, func(a, b *key) int {
+		switch {
+		case a == active:
+			return -1
+		case b == active:
+			return 1
+		}
+		return b.life.notBefore.Compare(a.life.notBefore)
+	})
+	ids := make([]string, len(keys))
+	for i, k := range keys {
+		ids[i] = k.id
+	}
+	return ids
 }
 
 // ReceiptExpect is what the verifier of a receipt knows. All fields are needed: a

@@ -21,6 +21,15 @@ const Skew = 5 * time.Second
 // MaxFacts is the largest data of a receipt, in bytes.
 const MaxFacts = 32 << 10
 
+// What a challenge shows at most. It has room for every call that the API takes, since
+// nobody can approve what is not shown; an approval holds its digest and stays small.
+const (
+	// MaxArguments is in bytes: 1 MiB of arguments, and what their canonical form may add.
+	MaxArguments = 3 << 19
+	// MaxDisclosed is a number of sources.
+	MaxDisclosed = 1000
+)
+
 const day = 24 * time.Hour
 
 // kinds holds what the specification fixes for each kind: its typ, the largest token in
@@ -33,7 +42,7 @@ var kinds = [...]struct {
 	0:             {"token", "", 0, 0},
 	ReceiptKind:   {"receipt", "hallmark-receipt+jwt", 64 << 10, 30 * day},
 	PermitKind:    {"permit", "hallmark-permit+jwt", 8 << 10, time.Minute},
-	ChallengeKind: {"challenge", "hallmark-challenge+jwt", 8 << 10, day},
+	ChallengeKind: {"challenge", "hallmark-challenge+jwt", 3 << 20, day},
 	ApprovalKind:  {"approval", "hallmark-approval+jwt", 8 << 10, 10 * time.Minute},
 	GrantKind:     {"grant", "hallmark-grant+jwt", 8 << 10, 31 * day},
 }

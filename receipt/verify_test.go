@@ -36,7 +36,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Error("the same permit is another token")
 	}
 
-	token, err = w.keys.SignChallenge(aChallenge())
+	token, err = w.challenge(aChallenge())
 	must(t, err)
 	challenge, err := w.keys.VerifyChallenge(token, challengeExpect(now))
 	must(t, err)

@@ -82,7 +82,7 @@ func TestApproveRefuses(t *testing.T) {
 	for _, tt := range []struct{ line, challenge, want string }{
 		{"over", whole, "the challenge has expired"},
 		{"cut", whole[:len(whole)/2], "this is not a challenge"},
-		{"endless", "eyJ" + strings.Repeat("a", 9000), "longer than 8192 bytes"},
+		{"endless", "eyJ" + strings.Repeat("a", receipt.ChallengeKind.MaxBytes()), "longer than 3145728 bytes"},
 		{"a token that is no file", "eyJ", "no such file"},
 	} {
 		t.Run(tt.line, func(t *testing.T) {
