@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -66,20 +67,38 @@ func (g *Gate) Authorize(ctx context.Context, caller Caller, decisionID string, 
 	if err != nil {
 		return Answer{}, d.lost(ctx, p, err)
 	}
+	answer, err := d.answer(ctx, r, ruling, known)
+	if err != nil {
+		return Answer{}, d.lost(ctx, p, err)
+	}
+	return answer, nil
+}
+
+// answer does what follows from a ruling, and records it.
+func (d *deciding) answer(ctx context.Context, r reading, ruling Ruling, k presented) (Answer, error) {
 	var permit, challenge string
-	switch ruling.Decision.Effect {
-	case policy.Allow:
-		ruling, permit, err = d.allow(ctx, r, ruling, known)
-	case policy.NeedsApproval:
-		ruling, challenge, err = d.challenge(ctx, r, ruling, known)
+	var err error
+	again := false
+	if ruling.Decision.Effect != policy.Allow && !r.refused() {
+		var first Ruling
+		if first, permit, again, err = d.repeated(ctx, r, k); again {
+			ruling = first
+		}
+	}
+	switch {
+	case again || err != nil:
+	case ruling.Decision.Effect == policy.Allow:
+		ruling, permit, err = d.allow(ctx, r, ruling, k)
+	case ruling.Decision.Effect == policy.NeedsApproval:
+		ruling, challenge, err = d.challenge(ctx, r, ruling, k)
 	default:
-		err = d.append(ctx, d.record(r, ruling, known))
+		err = d.append(ctx, d.record(r, ruling, k))
 	}
 	if err != nil {
 		return Answer{}, err
 	}
-	answer := AnswerOf(set, ruling)
-	answer.Permit, answer.Challenge, answer.DecisionID = permit, challenge, decisionID
+	answer := AnswerOf(d.set, ruling)
+	answer.Permit, answer.Challenge, answer.DecisionID = permit, challenge, d.id
 	return answer, nil
 }
 
@@ -136,10 +155,12 @@ func (d *deciding) append(ctx context.Context, record audit.Record) error {
 	return nil
 }
 
-// lost records a call whose decision panicked, so that it does not go without trace, and
-// returns why there is no answer.
+// lost records a call that was not decided by a fault of our own, a panic or keys that do
+// not sign, so that it does not go without trace, and returns why there is no answer.
+// Where the store is at fault, or the caller has gone, there is nothing to record with or
+// for.
 func (d *deciding) lost(ctx context.Context, p Proposal, why error) error {
-	if _, panicked := why.(*PanicError); !panicked { //nolint:errorlint // decide returns it unwrapped
+	if ctx.Err() != nil || ofStore(why) {
 		return why
 	}
 	r := reading{Proposal: p, name: validators.ShownName(p.Tool)}
@@ -148,6 +169,16 @@ func (d *deciding) lost(ctx context.Context, p Proposal, why error) error {
 		return err
 	}
 	return why
+}
+
+// ofStore reports whether an error is one that the audit store answers with.
+func ofStore(err error) bool {
+	for _, fault := range []error{audit.ErrUnavailable, audit.ErrFull, audit.ErrInvalidRecord, audit.ErrDamaged} {
+		if errors.Is(err, fault) {
+			return true
+		}
+	}
+	return false
 }
 
 // record makes the audit record of a decision. Nothing of the arguments is in it but

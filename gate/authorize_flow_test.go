@@ -152,48 +152,6 @@ func TestPermit(t *testing.T) {
 	}
 }
 
-// D6: a repeat after a lost reply burns nothing; a new request does.
-func TestRepeats(t *testing.T) {
-	h := build(t)
-	p := sendTo("s1", "00000001", "ana@example.test")
-	p.Grants = []policy.Grant{grant("g", "send", func(g *policy.Grant) {
-		once(g)
-		g.Scopes = []policy.Allowed{allow("recipient", "@example.test")}
-	})}
-	first := h.authorize(orchestrator, p)
-	h.pass(10 * time.Second)
-	again := h.authorize(orchestrator, p)
-	if again.Permit != first.Permit || again.Effect != policy.Allow || again.DecisionID == first.DecisionID {
-		t.Fatalf("%+v", again)
-	}
-	if a, b := h.event(first.DecisionID), h.event(again.DecisionID); a.PermitID != b.PermitID || b.GrantIDs[0] != "g" {
-		t.Errorf("%+v", b)
-	}
-	for line, change := range map[string]func(*Proposal){
-		"a new request":       func(p *Proposal) { p.RequestID = "req.00000002" },
-		"other arguments":     func(p *Proposal) { p.Raw = []byte(`{"text":"other","to":["ana@example.test"]}`) },
-		"for another user":    func(p *Proposal) { p.Principal = "bo" },
-		"only spelt the same": func(p *Proposal) { p.Raw = []byte(`{"to":["bo@example.test"],"text":"hello"}`) },
-	} {
-		other := p
-		change(&other)
-		a := h.authorize(orchestrator, other)
-		if a.Effect != policy.Deny || codesOf(a) != "GRANT_EXHAUSTED " || a.Reasons[0].GrantID != "g" {
-			t.Errorf("%s: %s %s", line, a.Effect, codesOf(a))
-		}
-	}
-	same := p
-	same.Raw = []byte("{\n\"to\": [\"ana@example.test\"], \"text\": \"hel\\u006co\"}")
-	if a := h.authorize(orchestrator, same); a.Permit != first.Permit {
-		t.Error("the same arguments in another spelling are another call")
-	}
-	h.pass(time.Minute)
-	wants(t, h.authorize(orchestrator, p), policy.Deny, policy.GrantExhausted, contract.NotAuthorized)
-	elsewhere := p
-	elsewhere.SessionID = "s2"
-	wants(t, h.authorize(orchestrator, elsewhere), policy.Allow, policy.Granted, "") // a session's grants are its own
-}
-
 // Of two grants that fit, one that is exhausted is passed over.
 func TestNextGrant(t *testing.T) {
 	h := build(t)

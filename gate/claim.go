@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -33,6 +34,43 @@ type memo struct {
 	Decision string    `json:"decision"` // the one that was made first
 	Grant    string    `json:"grant,omitzero"`
 	Issuer   string    `json:"issuer,omitzero"` // of the grant; "" is the caller
+	// Caller is who was allowed, Presented the digest of what was presented with the call,
+	// and the rest what the decision came to. Nobody else, and nothing else, gets the
+	// permit without being allowed anew.
+	Caller      string              `json:"caller"`
+	Presented   string              `json:"presented"`
+	Reasons     []policy.Reason     `json:"reasons"`
+	Evidence    []string            `json:"evidence,omitzero"`
+	Obligations []policy.Obligation `json:"obligations,omitzero"`
+}
+
+// repeated is the answer to a call that the same caller was allowed a moment ago and sends
+// again with all that it presented then, as after a lost reply: while that permit lives it
+// gets the same decision and the same permit, whatever has become of its evidence and its
+// grants meanwhile. It is asked for where the call is not allowed anew, and false where
+// there is no such permit.
+func (d *deciding) repeated(ctx context.Context, r reading, k presented) (ruling Ruling, permit string, is bool, err error) {
+	kept, err := d.gate.store.Recall(ctx, d.requestKey("permit", r), d.now)
+	if errors.Is(err, audit.ErrNotFound) {
+		return Ruling{}, "", false, nil
+	}
+	if err != nil {
+		return Ruling{}, "", false, fmt.Errorf("gate: looking for the first decision: %w", err)
+	}
+	var first memo
+	if err := json.Unmarshal(kept, &first); err != nil {
+		return Ruling{}, "", false, fmt.Errorf("gate: what was kept of the first decision: %w", err)
+	}
+	if first.Caller != d.caller.Name || first.Presented != r.presented() {
+		return Ruling{}, "", false, nil
+	}
+	ruling = rule(r, policy.Decision{
+		Effect: policy.Allow, Reasons: first.Reasons, Evidence: first.Evidence, Obligations: first.Obligations,
+	}, d.now)
+	if permit, err = d.permit(r, ruling, first); err != nil {
+		return Ruling{}, "", false, err
+	}
+	return ruling, permit, true, d.append(ctx, d.allowed(r, ruling, k, first))
 }
 
 // allow uses up what an allowed call uses, together with its record, and signs its
@@ -92,6 +130,9 @@ func (d *deciding) allow(ctx context.Context, r reading, ruling Ruling, k presen
 // what the first call got; the repeat has a record of its own.
 func (d *deciding) claim(ctx context.Context, r reading, ruling Ruling, k presented, uses audit.Uses, kept memo) (memo, audit.Outcome, error) {
 	var err error
+	decision := granted(ruling, kept.Grant).Decision
+	kept.Caller, kept.Presented, kept.Reasons = d.caller.Name, r.presented(), decision.Reasons
+	kept.Evidence, kept.Obligations = decision.Evidence, decision.Obligations
 	if uses.Memo, err = json.Marshal(kept); err != nil {
 		return memo{}, audit.Outcome{}, err
 	}

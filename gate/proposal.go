@@ -2,6 +2,8 @@ package gate
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 
 	"github.com/hallmark-gate/hallmark/contract"
 	"github.com/hallmark-gate/hallmark/policy"
@@ -81,13 +83,26 @@ func (r reading) by(ctx context.Context, tool *validators.Tool) reading {
 	}
 	canonical, err := strictjson.AppendCanonical(nil, arguments, big)
 	if err != nil {
-		return r.refuse(policy.Reason{Code: policy.InvalidArguments}, validators.Rejection{
-			Layer: contract.LayerSyntax, Reason: contract.ReasonNumberLimit,
+		at := ""
+		if refused := new(strictjson.Error); errors.As(err, &refused) {
+			at = refused.Pointer
+		}
+		return r.refuse(policy.Reason{Code: policy.InvalidArguments, Argument: tool.KnownArgument(at)}, validators.Rejection{
+			Layer: contract.LayerSyntax, Reason: contract.ReasonNumberLimit, At: tool.KnownArgument(at),
 			Detail: "a number stands for no IEEE 754 double, and the contract does not say big_integers: allowed",
 		})
 	}
 	r.arguments, r.canonical, r.digest = arguments, canonical, digest(canonical)
 	return r
+}
+
+// presented is the digest of all that came with the call besides its arguments.
+func (r reading) presented() string {
+	all, err := json.Marshal([]any{r.Grants, r.GrantTokens, r.Evidence, r.Approval})
+	if err != nil {
+		return "" // plain values can be written
+	}
+	return digest(all)
 }
 
 // refuse adds a reason once, and a rejection.

@@ -1,0 +1,112 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/hallmark-gate/hallmark/contract"
+	"github.com/hallmark-gate/hallmark/policy"
+)
+
+// D6: a repeat after a lost reply burns nothing; a new request does.
+func TestRepeats(t *testing.T) {
+	h := build(t)
+	p := sendTo("s1", "00000001", "ana@example.test")
+	p.Grants = []policy.Grant{grant("g", "send", func(g *policy.Grant) {
+		once(g)
+		g.Scopes = []policy.Allowed{allow("recipient", "@example.test")}
+	})}
+	first := h.authorize(orchestrator, p)
+	h.pass(10 * time.Second)
+	again := h.authorize(orchestrator, p)
+	if again.Permit != first.Permit || again.Effect != policy.Allow || again.DecisionID == first.DecisionID {
+		t.Fatalf("%+v", again)
+	}
+	if a, b := h.event(first.DecisionID), h.event(again.DecisionID); a.PermitID != b.PermitID || b.GrantIDs[0] != "g" {
+		t.Errorf("%+v", b)
+	}
+	for line, change := range map[string]func(*Proposal){
+		"a new request":       func(p *Proposal) { p.RequestID = "req.00000002" },
+		"other arguments":     func(p *Proposal) { p.Raw = []byte(`{"text":"other","to":["ana@example.test"]}`) },
+		"for another user":    func(p *Proposal) { p.Principal = "bo" },
+		"only spelt the same": func(p *Proposal) { p.Raw = []byte(`{"to":["bo@example.test"],"text":"hello"}`) },
+	} {
+		other := p
+		change(&other)
+		a := h.authorize(orchestrator, other)
+		if a.Effect != policy.Deny || codesOf(a) != "GRANT_EXHAUSTED " || a.Reasons[0].GrantID != "g" {
+			t.Errorf("%s: %s %s", line, a.Effect, codesOf(a))
+		}
+	}
+	same := p
+	same.Raw = []byte("{\n\"to\": [\"ana@example.test\"], \"text\": \"hel\\u006co\"}")
+	if a := h.authorize(orchestrator, same); a.Permit != first.Permit {
+		t.Error("the same arguments in another spelling are another call")
+	}
+	h.pass(time.Minute)
+	wants(t, h.authorize(orchestrator, p), policy.Deny, policy.GrantExhausted, contract.NotAuthorized)
+	elsewhere := p
+	elsewhere.SessionID = "s2"
+	wants(t, h.authorize(orchestrator, elsewhere), policy.Allow, policy.Granted, "") // a session's grants are its own
+}
+
+// D6: the repeat of a call that was allowed gets the same answer while its permit lives,
+// whatever is over by then. It must be the same call: whoever presents anything else, or is
+// somebody else, is decided anew.
+func TestRepeatsOfWhatIsOver(t *testing.T) {
+	h := build(t)
+	p := restartOf("s1", "00000001", "a1", h.job("s1", "a1", "failed").Receipt)
+	p.Grants[0].NotAfter = h.clock().Add(20 * time.Second)
+	first := h.authorize(orchestrator, p)
+	wants(t, first, policy.Allow, policy.Granted, "")
+	h.job("s1", "a1", "ok")
+	h.pass(30 * time.Second) // the grant is over, and the evidence is no longer the newest
+	again := h.authorize(orchestrator, p)
+	wants(t, again, policy.Allow, policy.Granted, "")
+	if again.Permit != first.Permit || again.ArgumentsJSON != first.ArgumentsJSON || len(again.Reasons) != 1 || again.Reasons[0] != first.Reasons[0] ||
+		len(again.Obligations) != len(first.Obligations) {
+		t.Errorf("%+v, and then %+v", first, again)
+	}
+	if a, b := h.event(first.DecisionID), h.event(again.DecisionID); a.PermitID != b.PermitID || len(b.EvidenceIDs) != 1 || b.Decision != "ALLOW" {
+		t.Errorf("the record says %+v", b)
+	}
+	somebody := orchestrator
+	somebody.Name = "somebody"
+	for line, a := range map[string]Answer{
+		"no evidence": h.authorize(orchestrator, restartOf("s1", "00000001", "a1")),
+		"other grants": h.authorize(orchestrator, func() Proposal {
+			q := p
+			q.Grants = []policy.Grant{p.Grants[0]}
+			q.Grants[0].ID = "other"
+			return q
+		}()),
+		"another caller": h.authorize(somebody, p),
+	} {
+		if a.Effect != policy.Deny || a.Permit != "" {
+			t.Errorf("%s: %s %s", line, a.Effect, codesOf(a))
+		}
+	}
+	h.pass(31 * time.Second)
+	if a := h.authorize(orchestrator, p); a.Effect != policy.Deny {
+		t.Errorf("after the permit: %s %s", a.Effect, codesOf(a))
+	}
+}
+
+// A fault of our own refuses, and is on record.
+func TestFaultIsRecorded(t *testing.T) {
+	h := build(t)
+	h.tokens.Keys = nil
+	p := sendTo("s1", "00000001", "ana@example.test")
+	p.Grants = []policy.Grant{grant("g", "send", func(g *policy.Grant) { g.Scopes = []policy.Allowed{allow("recipient", "@example.test")} })}
+	for i, p := range []Proposal{p, wipeOf("s1", "00000002", "x")} {
+		id := fmt.Sprintf("01890000-0000-7000-8000-00000000000%d", i)
+		if _, err := h.gate.Authorize(context.Background(), orchestrator, id, p); err == nil {
+			t.Fatal("answered without keys")
+		}
+		if e := h.event(id); e.Decision != "DENY" || e.Rejection.Layer != "INTERNAL" || e.PermitID != "" {
+			t.Errorf("the record says %+v", e)
+		}
+	}
+}
