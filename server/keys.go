@@ -20,8 +20,11 @@ import (
 const maxKeyFile = 1 << 20
 
 // keyring holds what the service signs and verifies with, and reads it again from time
-// to time. What cannot be read stops the start; later it leaves what was read before in
-// use, until keys that live no longer refuse by themselves. Safe for concurrent use.
+// to time. What cannot be used stops the start. Later each part counts by itself: its own
+// keys, those of approvers, those of issuers. A part that cannot be read leaves what was
+// read of it before in use, until keys that live no longer refuse by themselves; one that
+// can be read counts whatever the others are, so that nothing stands in the way of a
+// revocation. Safe for concurrent use.
 type keyring struct {
 	cfg     Config
 	log     *slog.Logger
@@ -44,11 +47,14 @@ func newKeyring(cfg Config, log *slog.Logger, clock func() time.Time) (*keyring,
 			log.Info("made new keys below the data directory", "sets", made)
 		}
 	}
-	tokens, err := k.read()
+	tokens, err := k.read(gate.Tokens{})
+	if err == nil {
+		err = k.ready(tokens)
+	}
 	if err != nil {
 		return nil, err
 	}
-	k.current.Store(tokens)
+	k.current.Store(&tokens)
 	return k, nil
 }
 
@@ -60,30 +66,55 @@ func (k *keyring) dir() receipt.Dir {
 	return receipt.Dir(filepath.Join(k.cfg.Data, "keys"))
 }
 
-// read reads everything anew.
-func (k *keyring) read() (*gate.Tokens, error) {
-	t := &gate.Tokens{Issuer: k.cfg.Issuer}
-	var err error
-	if t.Keys, err = k.dir().Load(); err != nil {
+// read reads everything anew into what was before, which keeps the parts that cannot be
+// read; the error says why.
+func (k *keyring) read(before gate.Tokens) (gate.Tokens, error) {
+	t := before
+	t.Issuer = k.cfg.Issuer
+	var faults []error
+	if keys, err := k.dir().Load(); err == nil {
+		t.Keys = keys
+	} else {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("keys: %w; make them with: hallmark keys init", err)
+			err = fmt.Errorf("%w; make them with: hallmark keys init", err)
 		}
-		return nil, fmt.Errorf("keys: %w", err)
+		faults = append(faults, fmt.Errorf("keys: %w", err))
 	}
+	if approvers, err := readApprovers(k.cfg.Approvers); err == nil {
+		t.Approvers = approvers
+	} else {
+		faults = append(faults, err)
+	}
+	if issuers, err := readIssuers(k.cfg.GrantIssuers); err == nil {
+		t.Issuers = issuers
+	} else {
+		faults = append(faults, err)
+	}
+	return t, errors.Join(faults...)
+}
+
+// ready refuses where some kind of token cannot be signed now.
+func (k *keyring) ready(t gate.Tokens) error {
 	if err := t.Keys.Ready(k.clock()); err != nil {
-		return nil, fmt.Errorf("keys: %s: %w; see hallmark keys list", k.dir(), err)
+		return fmt.Errorf("keys: %s: %w; see hallmark keys list, and hallmark keys rotate SET --lead 0s", k.dir(), err)
 	}
-	if k.cfg.Approvers != "" {
-		jwks, err := readKeyFile(k.cfg.Approvers)
-		if err == nil {
-			t.Approvers, err = receipt.ParseApprovers(jwks)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("approvers: %s: %w", k.cfg.Approvers, err)
-		}
+	return nil
+}
+
+// readApprovers reads the keys of those who may approve; "" is nobody.
+func readApprovers(file string) (*receipt.Approvers, error) {
+	if file == "" {
+		return nil, nil
 	}
-	t.Issuers, err = readIssuers(k.cfg.GrantIssuers)
-	return t, err
+	jwks, err := readKeyFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("approvers: %s: %w", file, err)
+	}
+	approvers, err := receipt.ParseApprovers(jwks)
+	if err != nil {
+		return nil, fmt.Errorf("approvers: %s: %w", file, err)
+	}
+	return approvers, nil
 }
 
 // readIssuers reads "issuer=FILE,issuer=FILE"; "" is nobody.
@@ -141,26 +172,31 @@ func (k *keyring) start(every time.Duration) (stop func(context.Context) error) 
 	}
 }
 
-// reload takes what can be read; a fault is said once.
+// reload takes what can be read; a fault is said once. Keys of which none signs any more
+// are taken too: a key that was revoked must not live on because nothing stands in its
+// place.
 func (k *keyring) reload() {
-	t, err := k.read()
+	t, err := k.read(k.tokens())
+	k.current.Store(&t)
 	if err == nil {
-		k.current.Store(t)
+		err = k.ready(t)
+	}
+	if err == nil {
 		if k.fault.Swap(nil) != nil {
-			k.log.Info("keys can be read again")
+			k.log.Info("keys are whole again")
 		}
 		return
 	}
 	text := oneLine(err.Error())
 	if was := k.fault.Swap(&text); was == nil || *was != text {
-		k.log.Error("keys cannot be read again; those that were read before stay in use", "cause", text)
+		k.log.Error("keys are not whole; what cannot be read stays as it was read before", "cause", text)
 	}
 }
 
 // subsystem is the keys' part of readiness.
 func (k *keyring) subsystem() subsystem {
 	s := subsystem{name: "keys", detail: "issuer " + k.cfg.Issuer}
-	if err := k.tokens().Keys.Ready(k.clock()); err != nil {
+	if err := k.ready(k.tokens()); err != nil {
 		s.err = err
 	} else if fault := k.fault.Load(); fault != nil {
 		s.concern = *fault
