@@ -84,7 +84,7 @@ func (c *Contract) obligations() []obligation {
 				prefix: "accepted-", must: "want.text", times: 1,
 				proves: func(w Want) bool { return w.Text != nil },
 			},
-			upstreamDown(),
+			c.upstreamDown(),
 		}
 	}
 	list := []obligation{{
@@ -108,7 +108,7 @@ func (c *Contract) obligations() []obligation {
 			refusedBy("array-for-object-", shape...),
 			refusedBy("too-long-", append(slices.Clip(shape), ReasonStringLimit, ReasonByteLimit)...))
 	}
-	list = append(list, upstreamDown())
+	list = append(list, c.upstreamDown())
 	if c.Result.Framing == FramingEnvelope {
 		list = append(list,
 			refusedBy("success-with-error-", ReasonSchema),
@@ -138,20 +138,24 @@ func (c *Contract) extraProperty() obligation {
 }
 
 // upstreamDown returns the obligation to show that the lack of a reply is no result.
-func upstreamDown() obligation {
+// Where the call may have done something and cannot be repeated, what came of it is not
+// known.
+func (c *Contract) upstreamDown() obligation {
+	codes := []FailureCode{UpstreamUnavailable}
+	if c.Effect == SideEffect && !c.Idempotent {
+		codes = append(codes, OutcomeUnknown)
+	}
 	return obligation{
 		prefix: "upstream-down-", times: 1,
-		must:   "want.failure: UPSTREAM_UNAVAILABLE, for what the transport or the status shows",
-		proves: isUpstreamDown,
+		must: "want.failure: " + strings.ReplaceAll(joinWords(codes), ", ", " or ") + ", for what the transport or the status shows",
+		proves: func(w Want) bool {
+			switch w.Reason {
+			case "", ReasonUpstreamStatus, ReasonUpstreamTransport:
+				return slices.Contains(codes, w.Failure)
+			}
+			return false
+		},
 	}
-}
-
-func isUpstreamDown(w Want) bool {
-	switch w.Reason {
-	case "", ReasonUpstreamStatus, ReasonUpstreamTransport:
-		return w.Failure == UpstreamUnavailable
-	}
-	return false
 }
 
 // otherValues returns the obligation to show, for each equals check, a result that

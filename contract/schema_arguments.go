@@ -64,22 +64,25 @@ func (l *argumentLint) scopes() {
 	}
 }
 
+// scopeFits checks that what can stand at p are strings, numbers and the like, alone or in
+// arrays, also where the schema leaves the choice.
 func (l *argumentLint) scopeFits(key string, s Scope, p strictjson.Pointer, x *context) {
-	for l.cx.kindsAt(x)&kindArray != 0 {
+	for {
+		k := l.cx.kindsAt(x)
 		y := l.cx.element(x)
-		if y == nil || l.cx.kindsAt(x)&scalarSet != 0 || y == x {
+		if k&kindObject != 0 || k&kindArray != 0 && (y == nil || y == x) {
+			l.inContract(key, "the scope "+printable(s.Name)+" points to an object or to arrays in objects at "+shownPointer(p)+", which no grant can cover",
+				"point to the strings and numbers in it")
+			break
+		}
+		if s.Type == "enum" && k&scalarSet != 0 && !l.cx.holdsAt(x, finite) {
+			l.inContract(key, "the scope "+printable(s.Name)+" is an enum, but the schema lists no values at "+shownPointer(p),
+				"write enum or const there, or give the scope another type")
+		}
+		if k&kindArray == 0 {
 			break
 		}
 		x = y
-	}
-	k := l.cx.kindsAt(x)
-	if k&(kindObject|kindArray) != 0 {
-		l.inContract(key, "the scope "+printable(s.Name)+" points to an object or to arrays in objects at "+shownPointer(p)+", which no grant can cover",
-			"point to the strings and numbers in it")
-	}
-	if s.Type == "enum" && !l.cx.holdsAt(x, finite) {
-		l.inContract(key, "the scope "+printable(s.Name)+" is an enum, but the schema lists no values at "+shownPointer(p),
-			"write enum or const there, or give the scope another type")
 	}
 	switch s.Type {
 	case "url", "host", "email":

@@ -12,6 +12,7 @@ func TestArgumentSchema(t *testing.T) {
 	scope := func(name, kind string, at ...string) Scope {
 		return Scope{Name: name, Type: kind, At: pointersOf(t, at...)}
 	}
+	oneOrMany := closedObject(`"to":{"oneOf":[{"type":"string","format":"email"},{"type":"array","items":{"type":"string","format":"email"}}]}`)
 	nested := closedObject(`"o":` + closedObject(`"a":{"type":"integer"},"b":{"type":"boolean"}`))
 	for _, row := range []struct {
 		line     int
@@ -45,6 +46,13 @@ func TestArgumentSchema(t *testing.T) {
 		{line: here(), schema: nested, effect: SideEffect, scopes: []Scope{scope("n", "number", "/o")}, want: []string{"arguments.scopes[0].at[0]: the scope n points to an object", "/o/a", "/o/b"}},
 		{line: here(), schema: nested, effect: SideEffect, scopes: []Scope{scope("n", "number", "/o/a")}, unscoped: map[string]string{"/o": "x"}, want: []string{"unscoped./o: /o is also in the scope n"}},
 		{line: here(), schema: closedObject(`"a":{"type":"array","items":{"type":"array","items":{"type":"integer"}}}`), effect: SideEffect, scopes: []Scope{scope("n", "number", "/a")}},
+		// One value or a list of them, as the tools of mail have it.
+		{line: here(), schema: oneOrMany, effect: SideEffect, scopes: []Scope{scope("r", "email", "/to")}},
+		{line: here(), schema: oneOrMany, effect: SideEffect, scopes: []Scope{scope("r", "email", "/to", "/to/*")}},
+		{line: here(), schema: oneOrMany, effect: SideEffect, scopes: []Scope{scope("r", "email", "/to/*")}, want: []string{"the argument /to (s.json#/properties/to) is in no scope"}},
+		{line: here(), schema: closedObject(`"to":{"type":["array","string","null"],"items":{"type":"string","format":"email"}}`), effect: SideEffect, scopes: []Scope{scope("r", "email", "/to")}},
+		{line: here(), schema: closedObject(`"to":{"anyOf":[{"type":"string"},{"type":"array","items":` + closedObject(`"a":{"type":"string"}`) + `}]}`), effect: SideEffect, scopes: []Scope{scope("r", "string", "/to")}, want: []string{"points to an object or to arrays in objects at /to", "the argument /to/*/a"}},
+		{line: here(), schema: closedObject(`"e":{"anyOf":[{"enum":["a","b"]},{"type":"array","items":{"type":"string"}}]}`), effect: SideEffect, scopes: []Scope{scope("e", "enum", "/e")}, want: []string{"the scope e is an enum, but the schema lists no values at /e"}},
 		{line: here(), schema: closedObject(`"v":{"type":"integer"},"next":{"$ref":"#"}`), effect: SideEffect, unscoped: map[string]string{"/v": "x"}, want: []string{"the argument /next/next contains itself", "the argument /next/v"}},
 		{line: here(), schema: closedObject(`"v":{"type":"integer"},"next":{"$ref":"#"}`), effect: SideEffect, unscoped: map[string]string{"/v": "x", "/next": "x"}},
 		// Egress.

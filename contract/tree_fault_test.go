@@ -29,7 +29,10 @@ func copied(folder, tool string, version int) change {
 	}
 }
 
-const restartYAML = "job_restart/v1/contract.yaml"
+const (
+	restartYAML  = "job_restart/v1/contract.yaml"
+	restartCases = "job_restart/v1/cases"
+)
 
 // restart adds a side effect that requires evidence of job_status.
 func restart(requires string) change {
@@ -159,6 +162,11 @@ func TestTreeFaults(t *testing.T) {
 		r(both(in(cases+"/stale-observation.yaml", "reason: FRESHNESS", "reason: BINDING"), file(cases+"/stale-too.yaml", caseText("FRESHNESS")))),
 		r(in(cases+"/upstream-down-503.yaml", "reason: UPSTREAM_STATUS", "reason: TOOL_REPORTED"), cases+"/upstream-down-503.yaml:5:7: does not show what upstream-down- promises"),
 		r(in(cases+"/upstream-down-503.yaml", "layer: TRANSPORT, reason: UPSTREAM_STATUS", "layer: TRANSPORT")),
+		r(in(cases+"/upstream-down-503.yaml", "UPSTREAM_UNAVAILABLE", "OUTCOME_UNKNOWN"), cases+"/upstream-down-503.yaml:5:7: does not show what upstream-down- promises; expected want.failure: UPSTREAM_UNAVAILABLE, for"),
+		// A side effect that failed on the way may have been done.
+		r(both(restart("{tool: job_status, match: {}}"), in(restartCases+"/upstream-down-503.yaml", "UPSTREAM_UNAVAILABLE", "OUTCOME_UNKNOWN"))),
+		r(both(restart("{tool: job_status, match: {}}"), in(restartYAML, "idempotent: false", "idempotent: true"), in(restartCases+"/upstream-down-503.yaml", "UPSTREAM_UNAVAILABLE", "OUTCOME_UNKNOWN")),
+			restartCases+"/upstream-down-503.yaml:5:7: does not show what upstream-down- promises"),
 		r(both(noTime(), drop(cases+"/stale-observation.yaml", cases+"/future-observation.yaml"))),
 	})
 }
