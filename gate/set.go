@@ -73,13 +73,20 @@ func (s *Set) subjectOf(t *validators.Tool) (policy.Tool, contract.Faults) {
 			tool.Scopes = append(tool.Scopes, scopeOf(scope))
 		}
 		for i, e := range a.Requires {
+			refuse := func(member, message string) {
+				key := fmt.Sprintf("arguments.requires[%d].%s", i, member)
+				line, column := c.Place(key)
+				faults = append(faults, contract.Fault{
+					File: path.Join(c.Dir, "contract.yaml"), Line: line, Column: column, Message: key + ": " + message,
+				})
+			}
 			rule, err := s.evidenceRule(e)
 			if err != nil {
-				line, column := c.Place(fmt.Sprintf("arguments.requires[%d].when", i))
-				faults = append(faults, contract.Fault{
-					File: path.Join(c.Dir, "contract.yaml"), Line: line, Column: column,
-					Message: fmt.Sprintf("arguments.requires[%d].when: %v", i, err),
-				})
+				refuse("when", err.Error())
+			}
+			knows := func(p strictjson.Pointer) bool { return t.KnownArgument(p.String()) == p.String() }
+			for _, message := range s.matchFaults(e, rule, map[string]func(strictjson.Pointer) bool{c.Tool: knows}) {
+				refuse("match", message)
 			}
 			tool.Requires = append(tool.Requires, rule)
 		}
@@ -124,6 +131,28 @@ func (s *Set) evidenceRule(e contract.Evidence) (policy.EvidenceRule, error) {
 	return rule, err
 }
 
+// matchFaults says which pointers of a requirement can never match: what neither facts
+// nor arguments of the evidence have, and what the arguments of a tool that is called do not
+// have. Every such call would be denied. Where other versions than the current one count,
+// nothing is certain about the evidence.
+func (s *Set) matchFaults(e contract.Evidence, rule policy.EvidenceRule, called map[string]func(strictjson.Pointer) bool) []string {
+	var faults []string
+	current, _ := s.Lookup(e.Tool, 0)
+	certain := current != nil && (len(e.Versions) == 0 || len(e.Versions) == 1 && e.Versions[0] == current.Contract.Version)
+	facts, arguments := s.FactShape(e.Tool), s.ArgumentShapes()[e.Tool]
+	for _, m := range rule.Match {
+		if certain && !facts.Allows(m.Evidence) && !arguments.Allows(m.Evidence) {
+			faults = append(faults, fmt.Sprintf("neither the facts nor the arguments of %s have %s", e.Tool, m.Evidence))
+		}
+		for _, name := range slices.Sorted(maps.Keys(called)) {
+			if !called[name](m.Argument) {
+				faults = append(faults, fmt.Sprintf("the arguments of %s have no %s", name, m.Argument))
+			}
+		}
+	}
+	return faults
+}
+
 // compilePolicies compiles the deployment's rules.
 func (s *Set) compilePolicies(rules []contract.Policy) (*policy.Set, contract.Faults) {
 	var faults contract.Faults
@@ -134,6 +163,13 @@ func (s *Set) compilePolicies(rules []contract.Policy) (*policy.Set, contract.Fa
 			rule, err := s.evidenceRule(e)
 			if err != nil {
 				faults = append(faults, policyFault(r, fmt.Sprintf("policy %s: evidence of %s: %v", r.Name, e.Tool, err)))
+			}
+			called := map[string]func(strictjson.Pointer) bool{}
+			for _, name := range r.Tools {
+				called[name] = s.ArgumentShapes()[name].Allows
+			}
+			for _, message := range s.matchFaults(e, rule, called) {
+				faults = append(faults, policyFault(r, fmt.Sprintf("policy %s: evidence of %s: match: %s", r.Name, e.Tool, message)))
 			}
 			compiled[i].Evidence = append(compiled[i].Evidence, rule)
 		}
