@@ -2,10 +2,15 @@ package strictjson
 
 import (
 	"fmt"
+	"math/bits"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
+
+// sideRoom is what an unescaped text needs at most, mostly. To grow for it doubles the
+// side text, which costs less than to grow by what each piece needs.
+const sideRoom = 64
 
 // str reads a string token at the current position and returns where its unescaped
 // text stands, and its length in code points, of which there may be most. A string
@@ -13,7 +18,7 @@ import (
 // It is refused at its first character too many, so that what its rest holds makes no
 // difference; what names it in that refusal.
 func (r *reader) str(what string, most int) (text span, chars int, err error) {
-	at, side := r.pos, len(r.side)
+	at, side := r.pos, r.side.Len()
 	r.pos++
 	from := r.pos // of the text that is not in the side text yet
 	escaped := false
@@ -32,11 +37,14 @@ func (r *reader) str(what string, most int) (text span, chars int, err error) {
 			if !escaped {
 				return rest, chars, nil
 			}
-			r.side = append(r.side, r.src[rest.from:rest.to]...)
-			return span{from: uint32(side), to: uint32(len(r.side)), side: true}, chars, nil
+			r.side.WriteString(r.src[rest.from:rest.to])
+			return span{from: uint32(side), to: uint32(r.side.Len()), side: true}, chars, nil
 		case c == '\\':
+			if !escaped && r.side.Cap()-r.side.Len() < sideRoom {
+				r.side.Grow(sideRoom)
+			}
 			escaped = true
-			r.side = append(r.side, r.src[from:r.pos]...)
+			r.side.WriteString(r.src[from:r.pos])
 			if err := r.escape(); err != nil {
 				return span{}, 0, err
 			}
@@ -54,8 +62,14 @@ func (r *reader) str(what string, most int) (text span, chars int, err error) {
 // them.
 func (r *reader) plain() int {
 	i := r.pos
-	for i+8 <= len(r.src) && allPlain(r.src[i:i+8]) {
-		i += 8
+	for i+8 <= len(r.src) {
+		odd := notPlain(r.src[i : i+8])
+		i += bits.TrailingZeros64(odd) / 8 // 8 where there is none
+		if odd != 0 {
+			n := i - r.pos
+			r.pos = i
+			return n
+		}
 	}
 	for i < len(r.src) && r.src[i] >= ' ' && r.src[i] < utf8.RuneSelf && r.src[i] != '"' && r.src[i] != '\\' {
 		i++
@@ -65,17 +79,18 @@ func (r *reader) plain() int {
 	return n
 }
 
-// allPlain reports whether plain would step over all of eight bytes. A byte of the sums
-// and differences below has its top bit set where the byte of s is below a space, a
-// quote, a backslash or not ASCII; a borrow from a lower byte can only come from a byte
-// that is not plain itself.
-func allPlain(s string) bool {
+// notPlain looks for the first of eight bytes that plain would not step over: the lowest
+// bit of the answer is the top one of that byte; 0 is the answer where it would step over
+// all of them. A byte of the sums and differences below has its top bit set where the
+// byte of s is below a space, a quote, a backslash or not ASCII; a borrow from a lower
+// byte can only come from a byte that is not plain itself.
+func notPlain(s string) uint64 {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	_ = s[7]
 	w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 	quote, backslash := w^('"'*ones), w^('\\'*ones)
-	return (w|(w-' '*ones)|(quote-ones)|(backslash-ones))&tops == 0
+	return (w | (w - ' '*ones) | (quote - ones) | (backslash - ones)) & tops
 }
 
 // multibyte steps over one code point of several bytes.
@@ -100,7 +115,7 @@ func (r *reader) escape() error {
 	if c != 'u' {
 		for i := 0; i < len(short); i += 2 {
 			if short[i] == c {
-				r.side = append(r.side, short[i+1])
+				r.side.WriteByte(short[i+1])
 				r.pos += 2
 				return nil
 			}
@@ -118,12 +133,12 @@ func (r *reader) escape() error {
 		c32 = utf16.DecodeRune(c32, rune(low))
 		if !ok || c32 == utf8.RuneError {
 			r.encoding(at, "an escaped surrogate without its other half")
-			r.side = utf8.AppendRune(r.side, utf8.RuneError) // for pointers that pass here
+			r.side.WriteRune(utf8.RuneError) // for pointers that pass here
 			return nil
 		}
 		r.pos += 6
 	}
-	r.side = utf8.AppendRune(r.side, c32)
+	r.side.WriteRune(c32)
 	return nil
 }
 

@@ -21,7 +21,7 @@ func AppendJSON(dst []byte, v Value) []byte {
 				dst = append(dst, ',')
 			}
 			if parent.kind == Object {
-				dst = AppendString(dst, d.textOf(n.name))
+				dst = AppendString(dst, d.nameOf(n))
 				dst = append(dst, ':')
 			}
 		}
@@ -30,8 +30,8 @@ func AppendJSON(dst []byte, v Value) []byte {
 			dst = append(dst, brackets(n.kind)[0])
 			open = append(open, i)
 		case String:
-			if n.replaced {
-				dst = AppendString(dst, d.textOf(n.text))
+			if n.flags&replaced != 0 {
+				dst = AppendString(dst, d.textOf(n))
 			} else {
 				dst = append(dst, d.src[n.start:n.end]...)
 			}
