@@ -218,11 +218,14 @@ func (r *reader) value(name span) error {
 	if r.pos >= len(r.src) {
 		return r.syntax("the input ends where a value is expected")
 	}
-	n := node{start: uint32(r.pos), next: uint32(len(r.nodes)) + 1}
-	r.setName(&n, name)
+	r.nodes = append(r.nodes, node{start: uint32(r.pos), next: uint32(len(r.nodes)) + 1})
+	n := &r.nodes[len(r.nodes)-1]
+	if name.to > name.from { // an element has none, and no name is the empty one
+		r.setName(n, name)
+	}
 	switch c := r.src[r.pos]; {
 	case c == '{' || c == '[':
-		return r.openContainer(&n, c)
+		return r.openContainer(n, c)
 	case c == '"':
 		text, chars, err := r.str("a string", r.limits.MaxStringChars)
 		if err != nil {
@@ -246,7 +249,6 @@ func (r *reader) value(name span) error {
 		n.kind = kind
 	}
 	n.end = uint32(r.pos)
-	r.nodes = append(r.nodes, n)
 	return nil
 }
 
@@ -284,8 +286,7 @@ func (r *reader) openContainer(n *node, bracket byte) error {
 		return r.limit(DepthLimit, r.pos, fmt.Sprintf("more than %d arrays and objects inside each other", r.limits.MaxDepth))
 	}
 	r.pos++
-	r.open = append(r.open, frame{at: uint32(len(r.nodes))})
-	r.nodes = append(r.nodes, *n)
+	r.open = append(r.open, frame{at: uint32(len(r.nodes)) - 1})
 	return nil
 }
 
