@@ -159,7 +159,7 @@ func (v Value) Decimal() Decimal {
 	if v.Kind() != Number {
 		return Decimal{}
 	}
-	d, _ := ParseDecimal(v.Digits())
+	d, _ := decimalOf(v.Digits())
 	return d
 }
 
