@@ -303,6 +303,7 @@ func numberRulesOf(s *jsonschema.Schema) *numberRules {
 	if *n == (numberRules{}) {
 		return nil
 	}
+	n.whole = n.wholeBounds()
 	return n
 }
 

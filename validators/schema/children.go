@@ -8,7 +8,11 @@ import (
 
 // numberFits compares exactly, on decimal digits.
 func (r *run) numberFits(l *location, v strictjson.Value, out *sink) bool {
-	n, d, ok := l.number, v.Decimal(), true
+	n := l.number
+	if n.whole.hold(v.Digits()) {
+		return true
+	}
+	d, ok := v.Decimal(), true
 	if n.minimum != nil && d.Cmp(*n.minimum) < 0 {
 		ok = out.fail(l, "minimum", v)
 	}

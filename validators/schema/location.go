@@ -58,6 +58,7 @@ type conditional struct{ test, then, otherwise *location }
 
 type numberRules struct {
 	minimum, maximum, above, below, multipleOf *strictjson.Decimal
+	whole                                      wholeBounds
 }
 
 type objectRules struct {

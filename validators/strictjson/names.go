@@ -12,6 +12,11 @@ const (
 func (r *reader) duplicate(top *frame, name span) bool {
 	text := r.text(name)
 	if !top.many {
+		known := top.marks&mark(text) != 0
+		top.marks |= mark(text)
+		if !known && r.nodes[top.at].count < manyMembers {
+			return false
+		}
 		for i := top.at + 1; int(i) < len(r.nodes); i = r.nodes[i].next {
 			if r.nameOf(&r.nodes[i]) == text {
 				return true
@@ -31,6 +36,15 @@ func (r *reader) duplicate(top *frame, name span) bool {
 	before := len(names)
 	names[text] = struct{}{}
 	return len(names) == before
+}
+
+// mark returns one of 32 bits, which names of other length, beginning or end seldom share:
+// where no name of an object has it, the name is new.
+func mark(name string) uint32 {
+	if name == "" {
+		return 1
+	}
+	return 1 << ((uint(len(name)) + 5*uint(name[0]) + 7*uint(name[len(name)-1])) % 32)
 }
 
 // closeMany puts the map of the innermost object aside.

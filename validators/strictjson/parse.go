@@ -83,6 +83,7 @@ type frame struct {
 	at     uint32 // its node
 	inside bool   // one of its elements or members is being read
 	many   bool   // its names are in a map: of all such frames, the innermost has the last
+	marks  uint32 // of its names; see mark
 	name   span   // of the member being read
 }
 
