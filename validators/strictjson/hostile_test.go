@@ -56,6 +56,9 @@ func shapes() map[string]func(n int) string {
 		"one large object, many of thirteen": func(n int) string {
 			return "[" + fill(n/2, "{", `"k%d":0,`, `"":0},`) + fill(n/2, "", thirteen, "0]")
 		},
+		"escaped texts, then none": func(n int) string {
+			return fill(n/8, "[", `"\n",`, "") + fill(n-n/8, "", `0,`, "0]")
+		},
 		"small objects":                plain("[", `{"a":0},`, "0]"),
 		"one string":                   plain(`"`, "x", `"`),
 		"one string of wide runes":     plain(`"`, "\U0001f600", `"`),

@@ -272,7 +272,7 @@ func (r *reader) setName(n *node, name span) {
 // noteSide notes a text of a node and returns its index.
 func (r *reader) noteSide(text span, chars int) uint32 {
 	if n := len(r.texts); n == cap(r.texts) {
-		r.texts = slices.Grow(r.texts, max(n, 4)) // append grows long ones by less, and so more often
+		r.texts = slices.Grow(r.texts, max(n/2, 8, r.inAll(n)-n))
 	}
 	r.texts = append(r.texts, sideSpan{text.from, text.to, uint32(chars)})
 	return uint32(len(r.texts)) - 1
@@ -287,6 +287,9 @@ func (r *reader) openContainer(n *node, bracket byte) error {
 		return r.limit(DepthLimit, r.pos, fmt.Sprintf("more than %d arrays and objects inside each other", r.limits.MaxDepth))
 	}
 	r.pos++
+	if n := len(r.open); n == cap(r.open) {
+		r.open = slices.Grow(r.open, max(n, 1)) // append grows many by less, and so more often
+	}
 	r.open = append(r.open, frame{at: uint32(len(r.nodes)) - 1})
 	return nil
 }

@@ -7,9 +7,24 @@ import (
 	"unicode/utf8"
 )
 
-// sideRoom is what an unescaped text needs at most, mostly. To grow for it doubles the
-// side text, which costs less than to grow by what each piece needs.
+// sideRoom is what an unescaped text needs at most, mostly.
 const sideRoom = 64
+
+// growSide makes room in the side text. What there is so far says how much there may be
+// in all, which costs less than to grow by what each piece needs.
+func (r *reader) growSide() {
+	room := sideRoom
+	if n := r.side.Len(); n > 4*sideRoom {
+		room = max(room, r.inAll(n)-2*r.side.Cap()) // Grow doubles what there is
+	}
+	r.side.Grow(room)
+}
+
+// inAll guesses how many there will be of what there are n of before this position.
+func (r *reader) inAll(n int) int {
+	all := float64(n) * float64(len(r.src)) / float64(max(r.pos, 1))
+	return int(all + all/16)
+}
 
 // str reads a string token at the current position and returns where its unescaped
 // text stands, and its length in code points, of which there may be most. A string
@@ -40,7 +55,7 @@ func (r *reader) str(what string, most int) (text span, chars int, err error) {
 			return span{from: uint32(side), to: uint32(r.side.Len()), side: true}, chars, nil
 		case c == '\\':
 			if !escaped && r.side.Cap()-r.side.Len() < sideRoom {
-				r.side.Grow(sideRoom)
+				r.growSide()
 			}
 			escaped = true
 			r.side.WriteString(r.src[from:r.pos])
