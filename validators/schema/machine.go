@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"regexp/syntax"
 	"slices"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -95,11 +96,11 @@ func (b *tabler) classes() bool {
 				return false
 			}
 		case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
-			if syntax.Flags(in.Arg)&syntax.FoldCase != 0 && in.Op == syntax.InstRune {
-				return false
+			if folds(in) || (len(in.Rune) == 1 && utf16.IsSurrogate(in.Rune[0])) {
+				return false // half of a pair at the beginning is U+FFFD for package regexp
 			}
-			if name := string(in.Rune); !known[name] {
-				known[name] = true
+			if key := setKey(in.Rune); !known[key] {
+				known[key] = true
 				sets = append(sets, in)
 				edges = append(edges, edgesOf(in.Rune)...)
 			}
@@ -134,13 +135,27 @@ func (b *tabler) classes() bool {
 		for r := from; r < utf8.RuneSelf; r++ {
 			b.m.low[r] = class
 		}
-		if from >= utf8.RuneSelf {
+		if last := len(b.m.high) - 1; from >= utf8.RuneSelf && (last < 0 || b.m.high[last] != class) {
 			b.m.above = append(b.m.above, from)
 			b.m.high = append(b.m.high, class)
 		}
 	}
 	b.m.end = uint16(len(numbers))
 	return true
+}
+
+// folds reports whether an instruction stands for the other cases of its character too.
+func folds(in *syntax.Inst) bool {
+	return in.Op == syntax.InstRune && syntax.Flags(in.Arg)&syntax.FoldCase != 0
+}
+
+// setKey tells sets apart; as a string of characters, halves of pairs would be all one.
+func setKey(set []rune) string {
+	var key []byte
+	for _, r := range set {
+		key = binary.AppendVarint(key, int64(r))
+	}
+	return string(key)
 }
 
 // edgesOf returns where a set of characters begins and where it has ended.
