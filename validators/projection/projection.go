@@ -17,7 +17,6 @@ package projection
 import (
 	"context"
 	"slices"
-	"strconv"
 
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
 	"github.com/hallmark-gate/hallmark/validators/text"
@@ -40,7 +39,10 @@ type TextField struct {
 
 // Plan is a compiled selection. It is immutable and safe for concurrent use. The zero
 // Plan gives nothing.
-type Plan struct{ root place }
+type Plan struct {
+	root place
+	most int // of members that are wanted on one way down, all objects on it together
+}
 
 // A place is what the contract says about one location and the locations below it.
 type place struct {
@@ -52,6 +54,8 @@ type place struct {
 	below  []*place   // of names
 	every  *place     // of array elements
 	wanted int        // how many of names lead to given locations
+	gives  bool       // it or a place below is given
+	texts  bool       // it or a place below is outside text
 }
 
 // New compiles the pointers of a contract. The contract's lint has made sure that they
@@ -59,11 +63,11 @@ type place struct {
 func New(agentFields []strictjson.Pointer, texts []TextField) *Plan {
 	p := &Plan{}
 	for _, at := range agentFields {
-		p.root.open(at).given = true
+		p.root.open(at, func(on *place) { on.gives = true }).given = true
 	}
-	p.root.markWanted()
+	p.most = p.root.markWanted()
 	for _, t := range texts {
-		at := p.root.open(t.At)
+		at := p.root.open(t.At, func(on *place) { on.texts = true })
 		if at.text = &t; !slices.Contains(t.At, strictjson.EveryElement) {
 			at.fixed = t.At.String()
 		}
@@ -71,8 +75,10 @@ func New(agentFields []strictjson.Pointer, texts []TextField) *Plan {
 	return p
 }
 
-// open returns the place at a pointer and makes it where it is missing.
-func (p *place) open(at strictjson.Pointer) *place {
+// open returns the place at a pointer and makes it where it is missing. It calls mark
+// with every place on the way and with that one.
+func (p *place) open(at strictjson.Pointer, mark func(*place)) *place {
+	mark(p)
 	for _, token := range at {
 		switch next := p.child(token); {
 		case next != nil:
@@ -87,6 +93,7 @@ func (p *place) open(at strictjson.Pointer) *place {
 			p.below = append(p.below, next)
 			p = next
 		}
+		mark(p)
 	}
 	return p
 }
@@ -95,28 +102,50 @@ func (p *place) child(token string) *place {
 	if token == strictjson.EveryElement {
 		return p.every
 	}
-	return p.member(token)
+	for i, name := range p.names {
+		if name == token {
+			return p.below[i]
+		}
+	}
+	return nil
 }
 
-func (p *place) markWanted() {
+// markWanted counts the names that lead to given places, and returns how many of them are
+// on the longest way down.
+func (p *place) markWanted() (most int) {
 	p.wanted = len(p.names)
 	for _, b := range p.below {
-		b.markWanted()
+		most = max(most, b.markWanted())
 	}
 	if p.every != nil {
-		p.every.markWanted()
+		most = max(most, p.every.markWanted())
 	}
+	return most + p.wanted
+}
+
+// find returns which of the first most names this is, or -1. next is the one that is
+// expected, since members mostly come in the order of the names; find moves it on.
+func (p *place) find(name string, most int, next *int) int {
+	if *next < most && p.names[*next] == name {
+		*next++
+		return *next - 1
+	}
+	for i, n := range p.names[:most] {
+		if n == name {
+			*next = i + 1
+			return i
+		}
+	}
+	return -1
 }
 
 // member returns what is said about a member; nil is a valid place that says nothing.
-func (p *place) member(name string) *place {
+func (p *place) member(name string, next *int) *place {
 	if p == nil {
 		return nil
 	}
-	for i, n := range p.names {
-		if n == name {
-			return p.below[i]
-		}
+	if i := p.find(name, len(p.names), next); i >= 0 {
+		return p.below[i]
 	}
 	return nil
 }
@@ -184,8 +213,8 @@ func (p *Plan) Clean(ctx context.Context, v strictjson.Value) (Cleaned, error) {
 	out := Cleaned{Value: v}
 	var failed error
 	var edits []strictjson.Edit
-	eachString(v, &p.root, p.root.given, func(s strictjson.Value, at *place, _ bool) bool {
-		if at == nil || at.text == nil {
+	eachString(v, &p.root, false, (*place).hasTexts, func(s strictjson.Value, at *place, _ bool) bool {
+		if at.text == nil {
 			return true
 		}
 		clean, err := at.text.clean(ctx, s.Text(), &out)
@@ -210,7 +239,7 @@ func (p *Plan) Clean(ctx context.Context, v strictjson.Value) (Cleaned, error) {
 // Member names are not looked at: a closed schema has fixed them.
 func (p *Plan) Hidden(v strictjson.Value) strictjson.Value {
 	var found strictjson.Value
-	eachString(v, &p.root, p.root.given, func(s strictjson.Value, at *place, given bool) bool {
+	eachString(v, &p.root, false, (*place).hasGiven, func(s strictjson.Value, at *place, given bool) bool {
 		if !given || (at != nil && at.text != nil) || text.FirstRemovable(s.Text()) < 0 {
 			return true
 		}
@@ -220,167 +249,36 @@ func (p *Plan) Hidden(v strictjson.Value) strictjson.Value {
 	return found
 }
 
+// hasTexts reports whether there may be outside text in a place.
+func (p *place) hasTexts(_ bool) bool { return p != nil && p.texts }
+
+// hasGiven reports whether the agent gets anything of a place, given or inside of one
+// that is.
+func (p *place) hasGiven(given bool) bool { return given || (p != nil && p.gives) }
+
 // eachString visits the strings of v in the order of the input, until visit returns
-// false, and reports whether it never did.
-func eachString(v strictjson.Value, at *place, given bool, visit func(strictjson.Value, *place, bool) bool) bool {
+// false, and reports whether it never did. It looks into what has something only.
+func eachString(v strictjson.Value, at *place, given bool, has func(*place, bool) bool, visit func(strictjson.Value, *place, bool) bool) bool {
 	given = given || (at != nil && at.given)
+	if !has(at, given) {
+		return true
+	}
 	switch v.Kind() {
 	case strictjson.String:
 		return visit(v, at, given)
 	case strictjson.Array:
 		for _, e := range v.Elements() {
-			if !eachString(e, at.element(), given, visit) {
+			if !eachString(e, at.element(), given, has, visit) {
 				return false
 			}
 		}
 	case strictjson.Object:
+		next := 0
 		for name, m := range v.Members() {
-			if !eachString(m, at.member(name), given, visit) {
+			if !eachString(m, at.member(name, &next), given, has, visit) {
 				return false
 			}
 		}
 	}
 	return true
-}
-
-// Project appends the new value to dst as compact JSON and returns with it the JSON
-// Pointers, into that value, of every string that is outside text. ok is false where v
-// has nothing that the plan gives at its root.
-func (p *Plan) Project(dst []byte, v strictjson.Value) (out []byte, untrusted []string, ok bool) {
-	if !p.root.given && p.root.wanted == 0 && p.root.every == nil {
-		return dst, nil, false
-	}
-	if !v.Exists() {
-		return dst, nil, false
-	}
-	if dst == nil {
-		dst = make([]byte, 0, min(v.End()-v.Offset(), firstRoom))
-	}
-	w := writer{dst: dst}
-	var way [usualDepth]step
-	w.value(v, &p.root, way[:0])
-	return w.dst, w.untrusted, true
-}
-
-const (
-	firstRoom  = 64 << 10 // bytes that are reserved at once for a projection
-	usualDepth = 8
-)
-
-// writer writes the projection of one value. The way to where it is goes along beside
-// it, so that it can stand on the stack.
-type writer struct {
-	dst       []byte
-	untrusted []string
-}
-
-// step is one token of a pointer that is seldom needed.
-type step struct {
-	name  string
-	index int // of an element; -1 where name counts
-}
-
-// note records that the string at the end of a way is outside text.
-func (w *writer) note(at *place, way []step) {
-	if at.fixed != "" {
-		w.untrusted = append(w.untrusted, at.fixed)
-		return
-	}
-	var usual [128]byte
-	pointer := usual[:0]
-	for _, s := range way {
-		if s.index >= 0 {
-			pointer = strconv.AppendInt(append(pointer, '/'), int64(s.index), 10)
-		} else {
-			pointer = strictjson.AppendToken(pointer, s.name)
-		}
-	}
-	w.untrusted = append(w.untrusted, string(pointer))
-}
-
-// value writes what the place gives of v: all of it, or the members and elements that
-// lead to given places.
-func (w *writer) value(v strictjson.Value, at *place, way []step) {
-	if at.given {
-		w.dst = strictjson.AppendJSON(w.dst, v)
-		w.noteTexts(v, at, way)
-		return
-	}
-	switch v.Kind() {
-	case strictjson.Object:
-		w.object(v, at, way)
-	case strictjson.Array:
-		w.array(v, at, way)
-	default:
-		// The schema lets a scalar stand where the agent fields name members: only that
-		// it is there can be told.
-		w.dst = append(w.dst, "null"...)
-	}
-}
-
-func (w *writer) object(v strictjson.Value, at *place, way []step) {
-	var usual [16]strictjson.Value
-	found := usual[:]
-	if at.wanted > len(usual) {
-		found = make([]strictjson.Value, at.wanted)
-	}
-	for name, m := range v.Members() {
-		for i := range at.wanted {
-			if at.names[i] == name {
-				found[i] = m
-				break
-			}
-		}
-	}
-	w.dst = append(w.dst, '{')
-	first := true
-	for i, m := range found[:at.wanted] {
-		if !m.Exists() {
-			continue
-		}
-		if !first {
-			w.dst = append(w.dst, ',')
-		}
-		first = false
-		w.dst = append(w.dst, at.quoted[i]...)
-		w.value(m, at.below[i], append(way, step{at.names[i], -1}))
-	}
-	w.dst = append(w.dst, '}')
-}
-
-func (w *writer) array(v strictjson.Value, at *place, way []step) {
-	w.dst = append(w.dst, '[')
-	if at.every != nil {
-		for i, e := range v.Elements() {
-			if i > 0 {
-				w.dst = append(w.dst, ',')
-			}
-			w.value(e, at.every, append(way, step{"", i}))
-		}
-	}
-	w.dst = append(w.dst, ']')
-}
-
-// noteTexts records the text fields inside a value that is given whole.
-func (w *writer) noteTexts(v strictjson.Value, at *place, way []step) {
-	if at == nil {
-		return
-	}
-	switch v.Kind() {
-	case strictjson.String:
-		if at.text != nil {
-			w.note(at, way)
-		}
-	case strictjson.Array:
-		if at.every == nil {
-			return
-		}
-		for i, e := range v.Elements() {
-			w.noteTexts(e, at.every, append(way, step{"", i}))
-		}
-	case strictjson.Object:
-		for name, m := range v.Members() {
-			w.noteTexts(m, at.member(name), append(way, step{name, -1}))
-		}
-	}
 }

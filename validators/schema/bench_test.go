@@ -2,6 +2,7 @@ package schema
 
 import (
 	"context"
+	"regexp"
 	"testing"
 )
 
@@ -29,4 +30,36 @@ func BenchmarkValidate(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkPattern has package regexp beside it.
+func BenchmarkPattern(b *testing.B) {
+	for _, row := range []struct{ line, expr, text string }{
+		{"literal", `^CR-[0-9]{1,10}$`, "CR-1042"},
+		{"name", `^[a-z0-9][a-z0-9-]{2,62}$`, "orders-service-frontend-eu-west"},
+		{"text", `^[^\x00-\x1f\x7f-\x9f\x{2028}\x{2029}]*$`, "First line, second line; a note of ä, ö, ü and some more."},
+		{"path", `^(/[^/\x00-\x1f\x7f-\x9f\\]{1,255})+$`, "/srv/orders/2026/01/15/export.json"},
+	} {
+		ours, theirs := mustPattern(b, row.expr)
+		b.Run(row.line+"/ours", func(b *testing.B) {
+			for b.Loop() {
+				ours.MatchString(row.text)
+			}
+		})
+		b.Run(row.line+"/regexp", func(b *testing.B) {
+			for b.Loop() {
+				theirs.MatchString(row.text)
+			}
+		})
+		b.Run(row.line+"/compile", func(b *testing.B) {
+			for b.Loop() {
+				_, _ = compilePattern(row.expr)
+			}
+		})
+		b.Run(row.line+"/compile-regexp", func(b *testing.B) {
+			for b.Loop() {
+				_, _ = regexp.Compile(row.expr)
+			}
+		})
+	}
 }

@@ -27,6 +27,7 @@ type builder struct {
 	queue     []*jsonschema.Schema
 	dynamic   bool // a $dynamicRef depends on the dynamic scope
 	resources map[string]*resource
+	objects   int // locations that say something of objects
 	err       *CompileError
 }
 
@@ -232,17 +233,32 @@ func (b *builder) fillObject(l *location, s *jsonschema.Schema) {
 
 // fillProperties comes after the required names.
 func (b *builder) fillProperties(o *objectRules, s *jsonschema.Schema) {
-	if len(s.Properties) > 0 {
-		o.properties = make(map[string]property, len(s.Properties))
-		for _, name := range slices.Sorted(maps.Keys(s.Properties)) { // the same fault first, every time
-			_, required := o.requiredIndex[name]
-			o.properties[name] = property{b.get(s.Properties[name], "properties"), required}
+	names := slices.Sorted(maps.Keys(s.Properties))
+	for _, name := range names {
+		b.get(s.Properties[name], "properties") // the same fault first, every time
+	}
+	written := make([]string, 0, len(names))
+	for name := range b.docs.at(s.Location).Member("properties").Members() {
+		if s.Properties[name] != nil {
+			written = append(written, name)
 		}
+	}
+	if len(written) != len(names) { // of a metaschema that the library embeds
+		written = names
+	}
+	o.positions = make(map[string]int, len(written))
+	for i, name := range written {
+		_, required := o.requiredIndex[name]
+		o.properties = append(o.properties, property{name, b.get(s.Properties[name], "properties"), required})
+		o.positions[name] = i
+	}
+	if len(written) > 0 {
+		o.slot = b.objects % orderSlots
+		b.objects++
 	}
 	o.requiredNamed = true
 	for name := range o.requiredIndex {
-		_, named := o.properties[name]
-		o.requiredNamed = o.requiredNamed && named
+		o.requiredNamed = o.requiredNamed && o.property(name) != nil
 	}
 }
 
@@ -287,6 +303,7 @@ func numberRulesOf(s *jsonschema.Schema) *numberRules {
 	if *n == (numberRules{}) {
 		return nil
 	}
+	n.whole = n.wholeBounds()
 	return n
 }
 
@@ -315,6 +332,9 @@ func (b *builder) value(s *jsonschema.Schema, plain any) strictjson.Value {
 	return strictjson.Value{}
 }
 
+// fewTexts is up to how many texts are found sooner one by one than by a hash.
+const fewTexts = 8
+
 func (b *builder) enumeration(s *jsonschema.Schema) *enumeration {
 	e := &enumeration{texts: map[string]struct{}{}, keys: map[string]struct{}{}}
 	for _, item := range s.Enum.Values {
@@ -325,6 +345,9 @@ func (b *builder) enumeration(s *jsonschema.Schema) *enumeration {
 		e.keys[string(appendKey(nil, v))] = struct{}{}
 		e.kinds |= 1 << v.Kind()
 		e.maxSize = max(e.maxSize, v.Size())
+	}
+	if len(e.texts) <= fewTexts {
+		e.few, e.texts = slices.Sorted(maps.Keys(e.texts)), nil
 	}
 	return e
 }

@@ -8,7 +8,11 @@ import (
 
 // numberFits compares exactly, on decimal digits.
 func (r *run) numberFits(l *location, v strictjson.Value, out *sink) bool {
-	n, d, ok := l.number, v.Decimal(), true
+	n := l.number
+	if n.whole.hold(v.Digits()) {
+		return true
+	}
+	d, ok := v.Decimal(), true
 	if n.minimum != nil && d.Cmp(*n.minimum) < 0 {
 		ok = out.fail(l, "minimum", v)
 	}
@@ -116,9 +120,13 @@ func (r *run) requiredFit(l *location, v strictjson.Value, out *sink) bool {
 	if v.Len() < len(o.requiredIndex) && out == nil {
 		return false
 	}
-	have := 0
+	have, at, order := 0, 0, r.order(o)
 	for name := range v.Members() {
-		if _, ok := o.requiredIndex[name]; ok {
+		if !o.requiredNamed {
+			if _, ok := o.requiredIndex[name]; ok {
+				have++
+			}
+		} else if p := o.find(name, order, &at); p != nil && p.required {
 			have++
 		}
 	}
@@ -166,6 +174,7 @@ func (s *sink) lacks(l *location, keyword string, v strictjson.Value, name strin
 func (r *run) membersFit(l *location, v strictjson.Value, dyn *scope, m *marks, out *sink, required bool) bool {
 	o := l.object
 	ok, i, have := true, -1, 0
+	at, order := 0, r.order(o)
 	for name, child := range v.Members() {
 		i++
 		if !ok && out.done(child) {
@@ -175,7 +184,7 @@ func (r *run) membersFit(l *location, v strictjson.Value, dyn *scope, m *marks, 
 			ok = out.fail(l, "propertyNames", child)
 		}
 		evaluated := false
-		if p := o.properties[name]; p.schema != nil {
+		if p := o.find(name, order, &at); p != nil {
 			evaluated = true
 			if p.required {
 				have++

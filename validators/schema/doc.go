@@ -34,6 +34,6 @@
 //     no byte of a file that is not part of the schema.
 //   - Equality (const, enum, uniqueItems) and multipleOf are exact, on decimal digits;
 //     lengths are code points (RFC 8259 section 7, JSON Schema Validation section 6.3).
-//   - Patterns run in RE2, in time linear in the string; one that RE2 does not know is
-//     refused when the schema is compiled.
+//   - Patterns are those of RE2 and run in time linear in the string; one that RE2 does
+//     not know is refused when the schema is compiled.
 package schema

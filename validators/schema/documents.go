@@ -3,12 +3,8 @@ package schema
 import (
 	"encoding/json"
 	"net/url"
-	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strings"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
 )
@@ -227,27 +223,4 @@ func findReference(v strictjson.Value, base *url.URL, target string, at strictjs
 		}
 	}
 	return nil, false
-}
-
-// pattern is a regular expression and what one byte of input may cost it.
-type pattern struct {
-	*regexp.Regexp
-	steps int64 // instructions of its program
-}
-
-// compilePattern is the library's regular expression engine: RE2 as it is.
-func compilePattern(expr string) (jsonschema.Regexp, error) {
-	parsed, err := syntax.Parse(expr, syntax.Perl)
-	if err != nil {
-		return nil, err
-	}
-	program, err := syntax.Compile(parsed.Simplify())
-	if err != nil {
-		return nil, err
-	}
-	re, err := regexp.Compile(expr)
-	if err != nil {
-		return nil, err
-	}
-	return &pattern{Regexp: re, steps: int64(len(program.Inst))}, nil
 }

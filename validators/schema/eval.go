@@ -39,17 +39,28 @@ func (r *run) eval(l *location, v strictjson.Value, dyn *scope, m *marks, out *s
 		return l.verdict == always || out.refuse(l, v)
 	}
 	if l.cyclic {
-		key := visit{l, v}
-		if _, again := r.active[key]; again {
-			m.setPartial()
-			return out.fail(l, "$ref", v)
-		}
-		if r.active == nil {
-			r.active = make(map[visit]struct{})
-		}
-		r.active[key] = struct{}{}
-		defer delete(r.active, key)
+		return r.evalCyclic(l, v, dyn, m, out)
 	}
+	return r.enter(l, v, dyn, m, out)
+}
+
+// evalCyclic is eval of a location that can reach itself in place: doing so says no.
+func (r *run) evalCyclic(l *location, v strictjson.Value, dyn *scope, m *marks, out *sink) bool {
+	key := visit{l, v}
+	if _, again := r.active[key]; again {
+		m.setPartial()
+		return out.fail(l, "$ref", v)
+	}
+	if r.active == nil {
+		r.active = make(map[visit]struct{})
+	}
+	r.active[key] = struct{}{}
+	defer delete(r.active, key)
+	return r.enter(l, v, dyn, m, out)
+}
+
+// enter applies l one level deeper.
+func (r *run) enter(l *location, v strictjson.Value, dyn *scope, m *marks, out *sink) bool {
 	if r.nesting++; r.nesting > maxNesting {
 		r.stopped = &BudgetError{}
 	}
@@ -129,12 +140,17 @@ func (r *run) mismatch(l *location, v strictjson.Value) string {
 
 // holds reports whether v equals a member.
 func (e *enumeration) holds(v strictjson.Value) bool {
-	var ok bool
-	if v.Kind() == strictjson.String {
-		_, ok = e.texts[v.Text()]
-	} else {
-		_, ok = e.keys[string(appendKey(nil, v))]
+	if v.Kind() != strictjson.String {
+		_, ok := e.keys[string(appendKey(nil, v))]
+		return ok
 	}
+	text := v.Text()
+	for _, t := range e.few {
+		if t == text {
+			return true
+		}
+	}
+	_, ok := e.texts[text]
 	return ok
 }
 

@@ -58,6 +58,7 @@ type conditional struct{ test, then, otherwise *location }
 
 type numberRules struct {
 	minimum, maximum, above, below, multipleOf *strictjson.Decimal
+	whole                                      wholeBounds
 }
 
 type objectRules struct {
@@ -66,7 +67,11 @@ type objectRules struct {
 	requiredIndex                map[string]int
 	dependentRequired            []dependency
 	dependentSchemas             []dependency
-	properties                   map[string]property
+	// properties stand in the order of the schema's text, which is mostly that of an
+	// object's members; see [order].
+	properties []property
+	positions  map[string]int // of properties, by name
+	slot       int            // where a run keeps the order of members
 	// requiredNamed says that every required name is one of properties, so that a walk
 	// over the members finds both.
 	requiredNamed bool
@@ -78,8 +83,17 @@ type objectRules struct {
 
 // property is what an object's schema says of one member.
 type property struct {
+	name     string
 	schema   *location
 	required bool
+}
+
+// property returns what is said of a member; nil where nothing is.
+func (o *objectRules) property(name string) *property {
+	if i, ok := o.positions[name]; ok {
+		return &o.properties[i]
+	}
+	return nil
 }
 
 // dependency is what the presence of a member asks for.
@@ -148,7 +162,8 @@ func allDigits(token string) bool {
 // enumeration is the keyword enum: equality is a look-up of texts, or of canonical keys.
 type enumeration struct {
 	keys    map[string]struct{}
-	texts   map[string]struct{} // the strings among them, as they are
+	texts   map[string]struct{} // the strings among them, as they are; empty where they are few
+	few     []string
 	kinds   types
 	maxSize int // values in the largest member
 }

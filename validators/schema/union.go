@@ -103,9 +103,9 @@ func (f *facts) learn(l *location, depth int) {
 		for _, name := range l.object.required {
 			f.needs[name] = true
 		}
-		for name, sub := range l.object.properties {
-			if keys := scalars(sub.schema, depth-1); keys != nil {
-				f.restrict(name, keys)
+		for _, p := range l.object.properties {
+			if keys := scalars(p.schema, depth-1); keys != nil {
+				f.restrict(p.name, keys)
 			}
 		}
 	}

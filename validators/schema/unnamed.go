@@ -173,7 +173,7 @@ func (n *namer) ofMember(name string, all []applied) (kids []applied, named bool
 			continue
 		}
 		known := false
-		if p := o.properties[name]; p.schema != nil {
+		if p := o.property(name); p != nil {
 			known = true
 			kids = append(kids, applied{p.schema, a.dyn})
 		}

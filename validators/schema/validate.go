@@ -91,6 +91,7 @@ type run struct {
 	stopped *BudgetError
 	out     sink
 	active  map[visit]struct{} // visits of cyclic locations that are going on
+	orders  [orderSlots]order
 }
 
 // visit is one application of a location.
@@ -101,6 +102,17 @@ type visit struct {
 
 // spend takes work from the budget and reports whether evaluation may go on.
 func (r *run) spend(work int64) bool {
+	if r.stopped == nil && work <= r.left && work <= r.poll {
+		r.left -= work
+		r.poll -= work
+		return true
+	}
+	return r.spendLast(work)
+}
+
+// spendLast is spend where something ends: the budget, or the work until the context is
+// looked at again.
+func (r *run) spendLast(work int64) bool {
 	if r.stopped != nil {
 		return false
 	}
@@ -134,6 +146,9 @@ func (r *run) grow() bool {
 // textOf counts the code points of all strings in v, names left out.
 func textOf(v strictjson.Value) int64 {
 	n := int64(v.Chars())
+	if v.Len() == 0 {
+		return n
+	}
 	for _, e := range v.Elements() {
 		n += textOf(e)
 	}

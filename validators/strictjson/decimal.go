@@ -34,37 +34,45 @@ func ParseDecimal(token string) (d Decimal, ok bool) {
 	if fault != "" || end != len(token) {
 		return Decimal{}, false
 	}
-	mantissa := token
-	written := 0 // exponent
-	if e := exponentAt(token); e >= 0 {
-		mantissa = token[:e]
-		if written, ok = smallInt(token[e+1:]); !ok {
+	return decimalOf(token)
+}
+
+// decimalOf is ParseDecimal of what is known to be a number token.
+func decimalOf(token string) (d Decimal, ok bool) {
+	from := 0
+	if token[0] == '-' {
+		d.negative = true
+		from = 1
+	}
+	end := digitsEnd(token, from)
+	whole, fraction, written := token[from:end], "", 0
+	if end < len(token) && token[end] == '.' {
+		from = end + 1
+		end = digitsEnd(token, from)
+		fraction = withoutZeros(token[from:end])
+	}
+	if end < len(token) { // an exponent
+		if written, ok = smallInt(token[end+1:]); !ok {
 			return Decimal{}, false
 		}
 	}
-	if mantissa[0] == '-' {
-		d.negative = true
-		mantissa = mantissa[1:]
-	}
-	whole, fraction, _ := strings.Cut(mantissa, ".")
 	exp := written + len(whole)
 	for whole != "" && whole[0] == '0' {
 		whole = whole[1:]
 		exp--
 	}
-	for whole == "" && fraction != "" && fraction[0] == '0' {
-		fraction = fraction[1:]
-		exp--
+	if whole == "" {
+		for fraction != "" && fraction[0] == '0' {
+			fraction = fraction[1:]
+			exp--
+		}
 	}
-	fraction = withoutZeros(fraction)
 	if fraction == "" {
-		whole = withoutZeros(whole)
+		if whole = withoutZeros(whole); whole == "" {
+			return Decimal{exp: written + 1}, true
+		}
 	}
 	d.head, d.tail, d.exp = whole, fraction, exp
-	if d.IsZero() {
-		d.negative = false
-		d.exp = written + 1
-	}
 	return d, true
 }
 

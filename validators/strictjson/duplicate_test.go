@@ -57,6 +57,34 @@ func TestDuplicateNames(t *testing.T) {
 	}
 }
 
+// A name is found and compared whatever its length and however it is written.
+func TestLongNames(t *testing.T) {
+	const most = 1<<16 - 1 // the longest that a node points at in the source
+	for _, n := range []int{most - 1, most, most + 1, 2*most + 2, 3 * most} {
+		long := strings.Repeat("x", n-1) + "y"
+		escaped := `\u0078` + long[1:]
+		src := `{"first":0,"` + long + `":{"a":"\n"},"` + long + `z":[true],"` + escaped + `e":"last"}`
+		v, err := strictjson.Parse([]byte(src), wide())
+		if err != nil {
+			t.Fatalf("%d bytes: %v", n, err)
+		}
+		for name, want := range map[string]string{"first": "0", long: `{"a":"\n"}`, long + "z": "[true]", long + "e": `"last"`} {
+			if m := v.Member(name); string(strictjson.AppendJSON(nil, m)) != want || m.Path().String() != "/"+name {
+				t.Errorf("%d bytes: a name of %d has another value or path", n, len(name))
+			}
+		}
+		if got, want := string(strictjson.AppendJSON(nil, v)), strings.Replace(src, escaped, long, 1); got != want {
+			t.Errorf("%d bytes: written otherwise", n)
+		}
+		for _, second := range []string{long, escaped} {
+			src := `{"` + long + `":0,"b":1,"` + second + `":2}`
+			if fault := refusal(t, src, wide()); fault.Reason != strictjson.DuplicateName || fault.Offset != n+12 || fault.Pointer != "/"+long {
+				t.Errorf("%d bytes: %v", n, fault)
+			}
+		}
+	}
+}
+
 // A3: around the size from which names are kept in a map, every pair of equal names is
 // found, however both are spelled, and no other.
 func TestDuplicatesAroundTheMap(t *testing.T) {

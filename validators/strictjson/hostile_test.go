@@ -56,6 +56,9 @@ func shapes() map[string]func(n int) string {
 		"one large object, many of thirteen": func(n int) string {
 			return "[" + fill(n/2, "{", `"k%d":0,`, `"":0},`) + fill(n/2, "", thirteen, "0]")
 		},
+		"escaped texts, then none": func(n int) string {
+			return fill(n/8, "[", `"\n",`, "") + fill(n-n/8, "", `0,`, "0]")
+		},
 		"small objects":                plain("[", `{"a":0},`, "0]"),
 		"one string":                   plain(`"`, "x", `"`),
 		"one string of wide runes":     plain(`"`, "\U0001f600", `"`),
@@ -111,7 +114,7 @@ func timed(src []byte) time.Duration {
 // What doc.go promises: bytes allocated for each byte of an input, all of them, kept or
 // not, and for an input at all.
 const (
-	bytesEach     = 64  // to the depth of the ceilings
+	bytesEach     = 40  // to the depth of the ceilings
 	bytesEachDeep = 256 // to any depth
 	bytesFixed    = 4096
 )
@@ -155,6 +158,25 @@ func allocated(f func(), allowed int) int {
 		least = min(least, after.TotalAlloc-before.TotalAlloc)
 	}
 	return int(least)
+}
+
+// What a list of many values costs is the size of a node.
+func TestBytesOfAValue(t *testing.T) {
+	const values = 50_000
+	for _, row := range []struct {
+		name, element string
+		each          int // bytes a value, the rest of a page left out
+	}{
+		{"plain values", `true,`, 24},
+		{"escaped texts", `"\n",`, 24 + 4*12 + 8}, // what grows by doubling was up to four times as much in all
+	} {
+		src := []byte("[" + strings.Repeat(row.element, values-1) + "null]")
+		allowed := len(src) + (values+1)*row.each + 3*8192
+		used := allocated(func() { _, _ = strictjson.Parse(src, strictjson.Ceilings()) }, allowed)
+		if used > allowed {
+			t.Errorf("%s: %d bytes for %d values in %d bytes", row.name, used, values, len(src))
+		}
+	}
 }
 
 // A2: under the ceilings, the largest texts cost little and are judged as documented.

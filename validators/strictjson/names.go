@@ -10,9 +10,15 @@ const (
 
 // duplicate reports whether the innermost object has the name already, and notes it.
 func (r *reader) duplicate(top *frame, name span) bool {
+	text := r.text(name)
 	if !top.many {
+		known := top.marks&mark(text) != 0
+		top.marks |= mark(text)
+		if !known && r.nodes[top.at].count < manyMembers {
+			return false
+		}
 		for i := top.at + 1; int(i) < len(r.nodes); i = r.nodes[i].next {
-			if r.sameText(r.nodes[i].name, name) {
+			if r.nameOf(&r.nodes[i]) == text {
 				return true
 			}
 		}
@@ -21,15 +27,24 @@ func (r *reader) duplicate(top *frame, name span) bool {
 		}
 		names := r.emptyMap()
 		for i := top.at + 1; int(i) < len(r.nodes); i = r.nodes[i].next {
-			names[r.text(r.nodes[i].name)] = struct{}{}
+			names[r.nameOf(&r.nodes[i])] = struct{}{}
 		}
 		top.many = true
 		r.seen = append(r.seen, names)
 	}
 	names := r.seen[len(r.seen)-1]
 	before := len(names)
-	names[r.text(name)] = struct{}{}
+	names[text] = struct{}{}
 	return len(names) == before
+}
+
+// mark returns one of 32 bits, which names of other length, beginning or end seldom share:
+// where no name of an object has it, the name is new.
+func mark(name string) uint32 {
+	if name == "" {
+		return 1
+	}
+	return 1 << ((uint(len(name)) + 5*uint(name[0]) + 7*uint(name[len(name)-1])) % 32)
 }
 
 // closeMany puts the map of the innermost object aside.
@@ -53,23 +68,18 @@ func (r *reader) emptyMap() map[string]struct{} {
 	return m
 }
 
-func (r *reader) sameText(a, b span) bool {
-	switch {
-	case a.to-a.from != b.to-b.from:
-		return false
-	case a.side && b.side:
-		return string(r.side[a.from:a.to]) == string(r.side[b.from:b.to])
-	case a.side:
-		return string(r.side[a.from:a.to]) == r.src[b.from:b.to]
-	case b.side:
-		return r.src[a.from:a.to] == string(r.side[b.from:b.to])
+// nameOf is [document.nameOf] while the side text grows.
+func (r *reader) nameOf(n *node) string {
+	if n.flags&sideName == 0 {
+		return r.src[n.name : n.name+uint32(n.nameLen)]
 	}
-	return r.src[a.from:a.to] == r.src[b.from:b.to]
+	at := &r.texts[n.name]
+	return r.side.String()[at.from:at.to]
 }
 
 func (r *reader) text(s span) string {
 	if s.side {
-		return string(r.side[s.from:s.to])
+		return r.side.String()[s.from:s.to]
 	}
 	return r.src[s.from:s.to]
 }

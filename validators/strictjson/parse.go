@@ -3,6 +3,7 @@ package strictjson
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -26,7 +27,7 @@ func ParseString(src string, limits Limits) (Value, error) {
 	if err := r.document(); err != nil {
 		return Value{}, err
 	}
-	d.src, d.side, d.nodes = r.src, string(r.side), r.nodes
+	d.src, d.side, d.texts, d.nodes = r.src, r.side.String(), r.texts, r.nodes
 	return Value{d, 0}, nil
 }
 
@@ -69,12 +70,20 @@ func (l Limits) normal() Limits {
 	}
 }
 
+// A span is a piece of text that was read: bytes from..to of the source, or of the side
+// text.
+type span struct {
+	from, to uint32
+	side     bool
+}
+
 // A frame is an open container. It holds no pointer, so that a deep input costs the
 // collector nothing.
 type frame struct {
 	at     uint32 // its node
 	inside bool   // one of its elements or members is being read
 	many   bool   // its names are in a map: of all such frames, the innermost has the last
+	marks  uint32 // of its names; see mark
 	name   span   // of the member being read
 }
 
@@ -84,7 +93,8 @@ type reader struct {
 	pos    int
 	limits Limits
 	nodes  []node
-	side   []byte
+	side   strings.Builder // unescaped texts
+	texts  []sideSpan      // of the nodes
 	open   []frame
 	seen   []map[string]struct{} // names of the open objects with many
 	spare  []map[string]struct{} // empty maps of closed objects
@@ -209,9 +219,12 @@ func (r *reader) value(name span) error {
 	if r.pos >= len(r.src) {
 		return r.syntax("the input ends where a value is expected")
 	}
-	at := r.pos
-	n := node{start: uint32(at), name: name, next: uint32(len(r.nodes)) + 1}
-	switch c := r.src[at]; {
+	r.nodes = append(r.nodes, node{start: uint32(r.pos), next: uint32(len(r.nodes)) + 1})
+	n := &r.nodes[len(r.nodes)-1]
+	if name.to > name.from { // an element has none, and no name is the empty one
+		r.setName(n, name)
+	}
+	switch c := r.src[r.pos]; {
 	case c == '{' || c == '[':
 		return r.openContainer(n, c)
 	case c == '"':
@@ -219,7 +232,11 @@ func (r *reader) value(name span) error {
 		if err != nil {
 			return err
 		}
-		n.kind, n.text, n.count = String, text, uint32(chars)
+		n.kind, n.count = String, uint32(chars)
+		if text.side {
+			n.count = r.noteSide(text, chars)
+			n.flags |= sideText
+		}
 	case c == '-' || (c >= '0' && c <= '9'):
 		if err := r.number(); err != nil {
 			return err
@@ -233,11 +250,35 @@ func (r *reader) value(name span) error {
 		n.kind = kind
 	}
 	n.end = uint32(r.pos)
-	r.nodes = append(r.nodes, n)
 	return nil
 }
 
-func (r *reader) openContainer(n node, bracket byte) error {
+// setName says where the name of a member stands; one that is too long for that is
+// copied.
+func (r *reader) setName(n *node, name span) {
+	if !name.side && name.to-name.from <= math.MaxUint16 {
+		n.name, n.nameLen = name.from, uint16(name.to-name.from)
+		return
+	}
+	if !name.side {
+		from := uint32(r.side.Len())
+		r.side.WriteString(r.text(name))
+		name = span{from, uint32(r.side.Len()), true}
+	}
+	n.name = r.noteSide(name, 0)
+	n.flags |= sideName
+}
+
+// noteSide notes a text of a node and returns its index.
+func (r *reader) noteSide(text span, chars int) uint32 {
+	if n := len(r.texts); n == cap(r.texts) {
+		r.texts = slices.Grow(r.texts, max(n/2, 8, r.inAll(n)-n))
+	}
+	r.texts = append(r.texts, sideSpan{text.from, text.to, uint32(chars)})
+	return uint32(len(r.texts)) - 1
+}
+
+func (r *reader) openContainer(n *node, bracket byte) error {
 	n.kind = Array
 	if bracket == '{' {
 		n.kind = Object
@@ -246,22 +287,26 @@ func (r *reader) openContainer(n node, bracket byte) error {
 		return r.limit(DepthLimit, r.pos, fmt.Sprintf("more than %d arrays and objects inside each other", r.limits.MaxDepth))
 	}
 	r.pos++
-	r.open = append(r.open, frame{at: uint32(len(r.nodes))})
-	r.nodes = append(r.nodes, n)
+	if n := len(r.open); n == cap(r.open) {
+		r.open = slices.Grow(r.open, max(n, 1)) // append grows many by less, and so more often
+	}
+	r.open = append(r.open, frame{at: uint32(len(r.nodes)) - 1})
 	return nil
 }
 
 func (r *reader) literal() (Kind, error) {
-	for _, l := range [...]struct {
-		text string
-		kind Kind
-	}{{"true", Bool}, {"false", Bool}, {"null", Null}} {
-		if len(r.src)-r.pos >= len(l.text) && r.src[r.pos:r.pos+len(l.text)] == l.text {
-			r.pos += len(l.text)
-			return l.kind, nil
-		}
+	word, kind := "null", Null
+	switch r.src[r.pos] {
+	case 't':
+		word, kind = "true", Bool
+	case 'f':
+		word, kind = "false", Bool
 	}
-	return Absent, r.unexpected("a value is expected")
+	if !strings.HasPrefix(r.src[r.pos:], word) {
+		return Absent, r.unexpected("a value is expected")
+	}
+	r.pos += len(word)
+	return kind, nil
 }
 
 // space skips the white space of RFC 8259 section 2.

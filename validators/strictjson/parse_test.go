@@ -1,9 +1,12 @@
 package strictjson_test
 
 import (
+	"encoding/json"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
 )
@@ -291,4 +294,37 @@ func TestConcurrentReaders(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// Eight bytes are looked at together: every byte is met at every place among them, and
+// one behind it that the first must not hide.
+func TestEveryByteAtEveryPlace(t *testing.T) {
+	for c := range 256 {
+		for at := range 10 {
+			for _, behind := range []string{"", "\x1f", `\n`, "\u00e9", "\xff"} {
+				text := []byte("abcdefghij" + behind + "klmnopqrs")
+				text[at] = byte(c)
+				src := append(append([]byte{'"'}, text...), '"')
+				v, err := strictjson.Parse(src, strictjson.Ceilings())
+				var want string
+				accepted := utf8.Valid(src) && json.Unmarshal(src, &want) == nil
+				if (err == nil) != accepted || v.Text() != want || v.Chars() != utf8.RuneCountInString(want) {
+					t.Fatalf("byte %#x at %d, then %q: %v, %q of %d", c, at, behind, err, v.Text(), v.Chars())
+				}
+				if first, fault := oddByte(text), (*strictjson.Error)(nil); errors.As(err, &fault) && fault.Offset < 1+first {
+					t.Fatalf("byte %#x at %d, then %q: refused at %d, before anything is wrong", c, at, behind, fault.Offset)
+				}
+			}
+		}
+	}
+}
+
+// oddByte returns where the first byte stands that does not stand for itself.
+func oddByte(text []byte) int {
+	for i, c := range text {
+		if c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			return i
+		}
+	}
+	return len(text)
 }

@@ -2,10 +2,29 @@ package strictjson
 
 import (
 	"fmt"
-	"strings"
+	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
 )
+
+// sideRoom is what an unescaped text needs at most, mostly.
+const sideRoom = 64
+
+// growSide makes room in the side text. What there is so far says how much there may be
+// in all, which costs less than to grow by what each piece needs.
+func (r *reader) growSide() {
+	room := sideRoom
+	if n := r.side.Len(); n > 4*sideRoom {
+		room = max(room, r.inAll(n)-2*r.side.Cap()) // Grow doubles what there is
+	}
+	r.side.Grow(room)
+}
+
+// inAll guesses how many there will be of what there are n of before this position.
+func (r *reader) inAll(n int) int {
+	all := float64(n) * float64(len(r.src)) / float64(max(r.pos, 1))
+	return int(all + all/16)
+}
 
 // str reads a string token at the current position and returns where its unescaped
 // text stands, and its length in code points, of which there may be most. A string
@@ -13,7 +32,7 @@ import (
 // It is refused at its first character too many, so that what its rest holds makes no
 // difference; what names it in that refusal.
 func (r *reader) str(what string, most int) (text span, chars int, err error) {
-	at, side := r.pos, len(r.side)
+	at, side := r.pos, r.side.Len()
 	r.pos++
 	from := r.pos // of the text that is not in the side text yet
 	escaped := false
@@ -32,11 +51,14 @@ func (r *reader) str(what string, most int) (text span, chars int, err error) {
 			if !escaped {
 				return rest, chars, nil
 			}
-			r.side = append(r.side, r.src[rest.from:rest.to]...)
-			return span{from: uint32(side), to: uint32(len(r.side)), side: true}, chars, nil
+			r.side.WriteString(r.src[rest.from:rest.to])
+			return span{from: uint32(side), to: uint32(r.side.Len()), side: true}, chars, nil
 		case c == '\\':
+			if !escaped && r.side.Cap()-r.side.Len() < sideRoom {
+				r.growSide()
+			}
 			escaped = true
-			r.side = append(r.side, r.src[from:r.pos]...)
+			r.side.WriteString(r.src[from:r.pos])
 			if err := r.escape(); err != nil {
 				return span{}, 0, err
 			}
@@ -54,8 +76,14 @@ func (r *reader) str(what string, most int) (text span, chars int, err error) {
 // them.
 func (r *reader) plain() int {
 	i := r.pos
-	for i+8 <= len(r.src) && allPlain(r.src[i:i+8]) {
-		i += 8
+	for i+8 <= len(r.src) {
+		odd := notPlain(eightBytes(r.src[i : i+8]))
+		i += bits.TrailingZeros64(odd) / 8 // 8 where there is none
+		if odd != 0 {
+			n := i - r.pos
+			r.pos = i
+			return n
+		}
 	}
 	for i < len(r.src) && r.src[i] >= ' ' && r.src[i] < utf8.RuneSelf && r.src[i] != '"' && r.src[i] != '\\' {
 		i++
@@ -65,17 +93,22 @@ func (r *reader) plain() int {
 	return n
 }
 
-// allPlain reports whether plain would step over all of eight bytes. A byte of the sums
-// and differences below has its top bit set where the byte of s is below a space, a
-// quote, a backslash or not ASCII; a borrow from a lower byte can only come from a byte
-// that is not plain itself.
-func allPlain(s string) bool {
-	const ones, tops = 0x0101010101010101, 0x8080808080808080
+// eightBytes returns eight bytes as a number, the first one lowest.
+func eightBytes(s string) uint64 {
 	_ = s[7]
-	w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// notPlain looks for the first of eight bytes that plain would not step over: the lowest
+// bit of the answer is the top one of that byte; 0 is the answer where it would step over
+// all of them. A byte of the sums and differences below has its top bit set where the
+// byte of w is below a space, a quote, a backslash or not ASCII; a borrow from a lower
+// byte can only come from a byte that is not plain itself.
+func notPlain(w uint64) uint64 {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	quote, backslash := w^('"'*ones), w^('\\'*ones)
-	return (w|(w-' '*ones)|(quote-ones)|(backslash-ones))&tops == 0
+	return (w | (w - ' '*ones) | (quote - ones) | (backslash - ones)) & tops
 }
 
 // multibyte steps over one code point of several bytes.
@@ -95,17 +128,14 @@ func (r *reader) escape() error {
 		r.pos = len(r.src)
 		return r.syntax("the input ends inside a string")
 	}
-	const short = `""\\//b` + "\b" + "f\fn\nr\rt\t"
-	c := r.src[at+1]
-	if c != 'u' {
-		for i := 0; i < len(short); i += 2 {
-			if short[i] == c {
-				r.side = append(r.side, short[i+1])
-				r.pos += 2
-				return nil
-			}
+	if c := r.src[at+1]; c != 'u' {
+		meant := short(c)
+		if meant == 0 {
+			return r.syntax("no such escape")
 		}
-		return r.syntax("no such escape")
+		r.side.WriteByte(meant)
+		r.pos += 2
+		return nil
 	}
 	unit, ok := hex4(r.src, at+2)
 	if !ok {
@@ -118,13 +148,32 @@ func (r *reader) escape() error {
 		c32 = utf16.DecodeRune(c32, rune(low))
 		if !ok || c32 == utf8.RuneError {
 			r.encoding(at, "an escaped surrogate without its other half")
-			r.side = utf8.AppendRune(r.side, utf8.RuneError) // for pointers that pass here
+			r.side.WriteRune(utf8.RuneError) // for pointers that pass here
 			return nil
 		}
 		r.pos += 6
 	}
-	r.side = utf8.AppendRune(r.side, c32)
+	r.side.WriteRune(c32)
 	return nil
+}
+
+// short returns what an escape of one letter stands for, or 0 where there is no such.
+func short(letter byte) byte {
+	switch letter {
+	case '"', '\\', '/':
+		return letter
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	}
+	return 0
 }
 
 func lowSurrogate(s string, at int) (uint32, bool) {
@@ -140,11 +189,16 @@ func hex4(s string, at int) (uint32, bool) {
 	}
 	var u uint32
 	for i := at; i < at+4; i++ {
-		d := strings.IndexByte(hexDigits, s[i]|0x20)
-		if d < 0 || (d < 10 && s[i] > '9') || s[i] < '0' {
+		d := uint32(s[i])
+		switch {
+		case d >= '0' && d <= '9':
+			d -= '0'
+		case d|0x20 >= 'a' && d|0x20 <= 'f':
+			d = (d | 0x20) - 'a' + 10
+		default:
 			return 0, false
 		}
-		u = u<<4 | uint32(d)
+		u = u<<4 | d
 	}
 	return u, true
 }
@@ -171,40 +225,40 @@ func (r *reader) number() error {
 // numberEnd returns where the number token that begins at i ends, or where and how it
 // breaks the grammar.
 func numberEnd(s string, i int) (end int, fault string) {
-	digits := func() bool {
-		from := i
-		for i < len(s) && s[i] >= '0' && s[i] <= '9' {
-			i++
-		}
-		return i > from
-	}
 	if s[i] == '-' {
 		i++
 	}
-	zero := i < len(s) && s[i] == '0'
 	from := i
-	if !digits() {
+	if i = digitsEnd(s, i); i == from {
 		return i, "a digit is expected"
 	}
-	if zero && i > from+1 {
+	if s[from] == '0' && i > from+1 {
 		return from + 1, "a number does not begin with a superfluous zero"
 	}
 	if i < len(s) && s[i] == '.' {
-		i++
-		if !digits() {
+		from = i + 1
+		if i = digitsEnd(s, from); i == from {
 			return i, "a digit is expected after the decimal point"
 		}
 	}
 	if i < len(s) && s[i]|0x20 == 'e' {
-		i++
-		if i < len(s) && (s[i] == '+' || s[i] == '-') {
-			i++
+		from = i + 1
+		if from < len(s) && (s[from] == '+' || s[from] == '-') {
+			from++
 		}
-		if !digits() {
+		if i = digitsEnd(s, from); i == from {
 			return i, "a digit is expected in the exponent"
 		}
 	}
 	return i, ""
+}
+
+// digitsEnd returns where the digits end that begin at i.
+func digitsEnd(s string, i int) int {
+	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
+		i++
+	}
+	return i
 }
 
 // exponentAt returns where the e of a number's exponent stands, or -1.

@@ -18,7 +18,7 @@ func Shorten(v, list Value, keep int) Value {
 		from = v.d.nodes[from].next
 	}
 	gone := to - from
-	d := &document{src: v.d.src, side: v.d.side, nodes: make([]node, 0, len(v.d.nodes)-int(gone))}
+	d := &document{src: v.d.src, side: v.d.side, texts: v.d.texts, nodes: make([]node, 0, len(v.d.nodes)-int(gone))}
 	d.nodes = append(append(d.nodes, v.d.nodes[:from]...), v.d.nodes[to:]...)
 	for i := range d.nodes {
 		// What ends at to or behind it is list, what list is in, and all that follows.

@@ -2,6 +2,8 @@ package strictjson
 
 import (
 	"iter"
+	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -38,38 +40,63 @@ func (k Kind) String() string {
 	return "absent"
 }
 
-// A span is a piece of text: bytes from..to of the source, or of the side text that
-// holds unescaped and replaced strings.
-type span struct {
-	from, to uint32
-	side     bool
+// A node is one value. Nodes stand in document order; a container's descendants
+// follow it directly, and next steps over them. What a list of many values costs is the
+// size of its nodes: they are 24 bytes, and a text that is not written as it is read
+// stands in the side text, of which [document.texts] says where.
+type node struct {
+	start   uint32 // of the token in the source
+	end     uint32 // one past the token; of a container, one past its closing bracket
+	next    uint32 // index of the first node after this one and its descendants
+	count   uint32 // children of a container; code points of a string, or the index of its side text
+	name    uint32 // where the parent is an object: where the name begins, or the index of its side text
+	nameLen uint16 // bytes of a name that stands in the source
+	kind    Kind
+	flags   flags
 }
 
-// A node is one value. Nodes stand in document order; a container's descendants
-// follow it directly, and next steps over them.
-type node struct {
-	kind     Kind
-	replaced bool   // the text is not that of the source token
-	start    uint32 // of the token in the source
-	end      uint32 // one past the token; of a container, one past its closing bracket
-	next     uint32 // index of the first node after this one and its descendants
-	count    uint32 // children of a container; code points of a string
-	text     span   // unescaped text of a string
-	name     span   // unescaped name, where the parent is an object
+// flags say where the texts of a node stand.
+type flags uint8
+
+const (
+	sideText flags = 1 << iota // that of a string stands in the side text
+	sideName                   // the name does
+	replaced                   // and the string's text is not that of the source token
+)
+
+// A sideSpan is one text within the side text.
+type sideSpan struct {
+	from, to uint32
+	chars    uint32 // its code points
 }
 
 // document is what a Value points into. It is immutable once parsed.
 type document struct {
 	src   string
-	side  string
+	side  string // unescaped and replaced texts
+	texts []sideSpan
 	nodes []node
 }
 
-func (d *document) textOf(s span) string {
-	if s.side {
-		return d.side[s.from:s.to]
+// textOf returns the unescaped text of a string.
+func (d *document) textOf(n *node) string {
+	if n.flags&sideText != 0 {
+		return d.sideAt(n.count)
 	}
-	return d.src[s.from:s.to]
+	return d.src[n.start+1 : n.end-1]
+}
+
+// nameOf returns the unescaped name of a member.
+func (d *document) nameOf(n *node) string {
+	if n.flags&sideName != 0 {
+		return d.sideAt(n.name)
+	}
+	return d.src[n.name : n.name+uint32(n.nameLen)]
+}
+
+func (d *document) sideAt(i uint32) string {
+	at := &d.texts[i]
+	return d.side[at.from:at.to]
 }
 
 // Value is one value of a parsed input. The zero Value stands for an absent one: its
@@ -103,7 +130,7 @@ func (v Value) Text() string {
 	if v.Kind() != String {
 		return ""
 	}
-	return v.d.textOf(v.node().text)
+	return v.d.textOf(v.node())
 }
 
 // Chars returns the length of a string in code points, and 0 for every other kind.
@@ -111,7 +138,11 @@ func (v Value) Chars() int {
 	if v.Kind() != String {
 		return 0
 	}
-	return int(v.node().count)
+	n := v.node()
+	if n.flags&sideText != 0 {
+		return int(v.d.texts[n.count].chars)
+	}
+	return int(n.count)
 }
 
 // Digits returns a number as it was written, and "" for every other kind.
@@ -128,7 +159,7 @@ func (v Value) Decimal() Decimal {
 	if v.Kind() != Number {
 		return Decimal{}
 	}
-	d, _ := ParseDecimal(v.Digits())
+	d, _ := decimalOf(v.Digits())
 	return d
 }
 
@@ -188,7 +219,7 @@ func (v Value) Members() iter.Seq2[string, Value] {
 			return
 		}
 		for c, end := v.i+1, v.node().next; c < end; c = v.d.nodes[c].next {
-			if !yield(v.d.textOf(v.d.nodes[c].name), Value{v.d, c}) {
+			if !yield(v.d.nameOf(&v.d.nodes[c]), Value{v.d, c}) {
 				return
 			}
 		}
@@ -237,7 +268,7 @@ func (v Value) Path() Pointer {
 			index++
 		}
 		if parent == Object {
-			path = append(path, v.d.textOf(v.d.nodes[at].name))
+			path = append(path, v.d.nameOf(&v.d.nodes[at]))
 		} else {
 			path = append(path, itoa(index))
 		}
@@ -259,19 +290,26 @@ func Replace(v Value, edits []Edit) Value {
 	if v.d == nil || len(edits) == 0 {
 		return v
 	}
-	d := &document{src: v.d.src, nodes: make([]node, len(v.d.nodes))}
-	copy(d.nodes, v.d.nodes)
-	side := []byte(v.d.side)
+	d := &document{src: v.d.src, nodes: slices.Clone(v.d.nodes)}
+	d.texts = append(make([]sideSpan, 0, len(v.d.texts)+len(edits)), v.d.texts...)
+	var side strings.Builder
+	room := len(v.d.side)
+	for _, e := range edits {
+		room += len(e.Text)
+	}
+	side.Grow(room)
+	side.WriteString(v.d.side)
 	for _, e := range edits {
 		if e.At.d != v.d || e.At.Kind() != String {
 			continue
 		}
 		n := &d.nodes[e.At.i]
-		n.text = span{from: uint32(len(side)), to: uint32(len(side) + len(e.Text)), side: true}
-		n.count = uint32(utf8.RuneCountInString(e.Text))
-		n.replaced = true
-		side = append(side, e.Text...)
+		n.count = uint32(len(d.texts))
+		n.flags |= sideText | replaced
+		from := uint32(side.Len())
+		side.WriteString(e.Text)
+		d.texts = append(d.texts, sideSpan{from, uint32(side.Len()), uint32(utf8.RuneCountInString(e.Text))})
 	}
-	d.side = string(side)
+	d.side = side.String()
 	return Value{d, v.i}
 }

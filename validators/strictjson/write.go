@@ -11,6 +11,9 @@ func AppendJSON(dst []byte, v Value) []byte {
 		return dst
 	}
 	d := v.d
+	if n := v.node(); n.kind != Object && n.kind != Array {
+		return appendScalar(dst, d, n)
+	}
 	var open []uint32 // containers being written, outermost first
 	end := d.nodes[v.i].next
 	for i := v.i; i < end; {
@@ -21,7 +24,7 @@ func AppendJSON(dst []byte, v Value) []byte {
 				dst = append(dst, ',')
 			}
 			if parent.kind == Object {
-				dst = AppendString(dst, d.textOf(n.name))
+				dst = AppendString(dst, d.nameOf(n))
 				dst = append(dst, ':')
 			}
 		}
@@ -29,14 +32,8 @@ func AppendJSON(dst []byte, v Value) []byte {
 		case Object, Array:
 			dst = append(dst, brackets(n.kind)[0])
 			open = append(open, i)
-		case String:
-			if n.replaced {
-				dst = AppendString(dst, d.textOf(n.text))
-			} else {
-				dst = append(dst, d.src[n.start:n.end]...)
-			}
 		default:
-			dst = append(dst, d.src[n.start:n.end]...)
+			dst = appendScalar(dst, d, n)
 		}
 		i++
 		for len(open) > 0 && d.nodes[open[len(open)-1]].next == i {
@@ -45,6 +42,13 @@ func AppendJSON(dst []byte, v Value) []byte {
 		}
 	}
 	return dst
+}
+
+func appendScalar(dst []byte, d *document, n *node) []byte {
+	if n.flags&replaced != 0 {
+		return AppendString(dst, d.textOf(n))
+	}
+	return append(dst, d.src[n.start:n.end]...)
 }
 
 func brackets(k Kind) string {
