@@ -98,7 +98,7 @@ type Challenge struct {
 	Tool      string          // tool
 	Version   uint32          // ver, from 1
 	Arguments json.RawMessage // args: the canonical arguments themselves, exactly these bytes, at most MaxArguments
-	Disclosed []Source        // disclosed: what was delivered to the session, at most MaxDisclosed
+	Disclosed []Source        // disclosed: what was delivered to the session, at most maxDisclosed
 }
 
 // Source is something whose results were delivered to a session.
@@ -117,7 +117,7 @@ func (c *Challenge) fields() []field {
 		field{"tool", (*text)(&c.Tool), needed},
 		field{"ver", (*count)(&c.Version), needed},
 		field{"args", exact{&c.Arguments, MaxArguments}, needed},
-		field{"disclosed", list[Source]{&c.Disclosed, MaxDisclosed, func(s *Source) value {
+		field{"disclosed", list[Source]{&c.Disclosed, maxDisclosed, func(s *Source) value {
 			return object{
 				{"tool", (*text)(&s.Tool), needed},
 				{"trust", (*text)(&s.Trust), needed},

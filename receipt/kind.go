@@ -26,8 +26,8 @@ const MaxFacts = 32 << 10
 const (
 	// MaxArguments is in bytes: 1 MiB of arguments, and what their canonical form may add.
 	MaxArguments = 3 << 19
-	// MaxDisclosed is a number of sources.
-	MaxDisclosed = 1000
+	// maxDisclosed is a number of sources.
+	maxDisclosed = 1000
 )
 
 const day = 24 * time.Hour
