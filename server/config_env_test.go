@@ -31,7 +31,8 @@ func TestUnknownVariables(t *testing.T) {
 			[]string{
 				"HALLMARK_SERVICE_HOST=x", "HALLMARK_SERVICE_PORT=x", "HALLMARK_SERVICE_PORT_GRPC=x", "HALLMARK_PORT=tcp://192.0.2.1:7443",
 				"HALLMARK_PORT_7443_TCP=x", "HALLMARK_PORT_7443_TCP_PROTO=x", "HALLMARK_PORT_7443_TCP_PORT=x", "HALLMARK_PORT_7443_TCP_ADDR=x",
-			}, nil,
+			},
+			nil,
 		},
 		{"another Service", []string{"HALLMARK_OPS_SERVICE_HOST=x", "HALLMARK_OPS_PORT=x", "HALLMARK_OPS_PORT_7444_TCP_ADDR=x"}, nil},
 		{"no Service without a host", []string{"HALLMARK_OPS_PORT=x"}, []string{"HALLMARK_OPS_PORT"}},
