@@ -64,7 +64,7 @@ func serves(ts *testscript.TestScript, neg bool, args []string) {
 	bin := filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], "hallmark")
 	cmd := exec.Command(bin, append([]string{"serve", "--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0", "--drain-wait", "0s"}, args...)...)
 	cmd.Dir, cmd.Stderr, cmd.Env = ts.MkAbs("."), log, os.Environ()
-	for _, name := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "HALLMARK_RECIPIENT", "HALLMARK_PORT"} {
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TIMEOUT", "HALLMARK_RECIPIENT", "HALLMARK_PORT"} {
 		if value := ts.Getenv(name); value != "" {
 			cmd.Env = append(cmd.Env, name+"="+value)
 		}
