@@ -37,7 +37,7 @@ func newOriginals(cfg Config, keys receipt.Dir, deps Deps) (*originals, error) {
 		return nil, err
 	}
 	if errors.Is(absent, fs.ErrNotExist) {
-		deps.Log.Info("made a new audit key; digests of redacted originals are not comparable with those of another key", "file", file)
+		deps.Log.Info("made a new audit key beside the keys of tokens; digests of redacted originals under another key are not comparable", "file", AuditKeyFile)
 	}
 	o := &originals{}
 	base := gate.Originals{Key: key, PerDay: int64(cfg.OriginalsPerDay)}
