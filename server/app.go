@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
 	"time"
 
 	"google.golang.org/grpc"
@@ -51,9 +50,6 @@ type App struct {
 	chain     chain
 	who       func(context.Context) *identity
 }
-
-// closeTimeout is how long the store may take to write what is queued at the end.
-const closeTimeout = 15 * time.Second
 
 // New checks the settings, loads the contracts and runs their cases. The error says
 // what stops the start, and where; it may quote case files, never a live reply.
@@ -122,7 +118,8 @@ func loadContracts(loader *gate.Loader, from sources) (*gate.Set, error) {
 	}
 	var faults contract.Faults
 	if errors.As(err, &faults) {
-		return nil, fmt.Errorf("the contracts in %s are refused, nothing of them is served:\n%w", from, faults)
+		return nil, fmt.Errorf("the contracts in %s are refused, nothing of them is served:\n%w", from,
+			NamePolicies(faults, from.contracts, from.policies))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("contracts: %w", err)
@@ -133,29 +130,53 @@ func loadContracts(loader *gate.Loader, from sources) (*gate.Set, error) {
 	return set, nil
 }
 
-// cleanup is one thing to undo.
-type cleanup struct {
-	name string
-	undo func(context.Context) error
+// running is a service that answers calls.
+type running struct {
+	health *health
+	rpc    *grpc.Server
+	broken chan error // gets what ended a listener
 }
 
-// Run serves until ctx ends, then drains and releases everything; nil is a clean end.
-// The error is that of the start, of a listener that broke, or of a release. Run may be
-// called once.
+// Run serves until ctx ends, then drains and releases everything; nil is a clean end, and
+// so is one that ctx asked for during the start. The error is that of the start, of a
+// listener that broke, or of the store's end. Run may be called once.
 func (a *App) Run(ctx context.Context) (err error) {
-	log := a.deps.Log
-	var cleanups []cleanup
-	defer func() { err = errors.Join(err, a.release(cleanups)) }()
-
-	opened, err := a.deps.OpenStore(ctx, a.cfg.Data)
+	opened := &releases{log: a.deps.Log}
+	defer func() { err = errors.Join(err, opened.release()) }()
+	s, err := a.start(ctx, opened)
+	if err != nil && ctx.Err() != nil { // what was under way ended with ctx, and is at no fault
+		a.deps.Log.Info("told to stop before anything was served", "during", err)
+		return nil
+	}
 	if err != nil {
-		return fmt.Errorf("the audit store cannot be opened, and without it nothing is answered: %w", err)
+		return err
 	}
-	store := newMeasuredStore(opened)
-	cleanups = append(cleanups, cleanup{"audit store", store.Close})
+	select {
+	case err := <-s.broken:
+		s.health.drain()
+		s.health.end()
+		return fmt.Errorf("a listener broke: %w", err)
+	case <-ctx.Done():
+	}
+	a.drain(s.rpc, s.health)
+	return nil
+}
+
+// start opens everything and says ready. What it opened is in opened, also after an error.
+func (a *App) start(ctx context.Context, opened *releases) (*running, error) {
+	log := a.deps.Log
 	if a.notices != nil {
-		cleanups = append(cleanups, cleanup{"notices", a.notices.Close})
+		opened.aside = append(opened.aside, cleanup{"notices", a.notices.Close})
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	bare, err := a.deps.OpenStore(ctx, a.cfg.Data)
+	if err != nil {
+		return nil, fmt.Errorf("the audit store cannot be opened, and without it nothing is answered: %w", err)
+	}
+	store := newMeasuredStore(bare)
+	opened.store = cleanup{"audit store", store.Close}
 
 	calls := newCallMetrics()
 	g := gate.New(store, a.deps.Clock, gate.WithTokens(a.keys.tokens), gate.WithOriginals(a.originals.rules),
@@ -164,15 +185,15 @@ func (a *App) Run(ctx context.Context) (err error) {
 	h := newHealth(g, store, a.Reloads, a.subsystems)
 	bound, err := listen(ctx, a.cfg.Listen, a.cfg.InsecurePlaintext || a.cfg.tls())
 	if err != nil {
-		return fmt.Errorf("listen: %w", err)
+		return nil, bindFault("listen", a.cfg.Listen, err)
 	}
 	rpcListener := &boundedListener{Listener: bound, most: int64(a.cfg.MaxConnections)}
 	measured := newMetrics(a.Reloads, calls, servingCollector{a.access, rpcListener}, store)
-	told, err := newTelemetry(ctx, a.deps.Getenv, measured)
+	told, err := newTelemetry(ctx, a.deps.Getenv, measured, log)
 	if err != nil {
-		return errors.Join(err, closed(rpcListener))
+		return nil, errors.Join(err, closed(rpcListener))
 	}
-	cleanups = append(cleanups, cleanup{"telemetry", told.stop})
+	opened.aside = append(opened.aside, cleanup{"telemetry", told.stop})
 	rpc, err := newTransport(a.chain, services{
 		gate:      &gateService{gate: g, who: a.who, guard: a.access.guard},
 		contracts: &contractService{gate: g},
@@ -180,52 +201,58 @@ func (a *App) Run(ctx context.Context) (err error) {
 		health:    h,
 	}, a.cfg, a.access.credentials(), told.handler)
 	if err != nil {
-		return errors.Join(err, closed(rpcListener))
+		return nil, errors.Join(err, closed(rpcListener))
 	}
 	ops := newOps(h, metricsPage(measured), jwks(g), log)
-	cleanups = append(cleanups, cleanup{"gRPC", func(context.Context) error { rpc.Stop(); return closed(rpcListener) }})
+	opened.serving = append(opened.serving, cleanup{"gRPC", func(context.Context) error { rpc.Stop(); return closed(rpcListener) }})
 	opsListener, err := listen(ctx, a.cfg.OpsListen, true)
 	if err != nil {
-		return fmt.Errorf("ops-listen: %w", err)
+		return nil, bindFault("ops-listen", a.cfg.OpsListen, err)
 	}
-	cleanups = append(cleanups, cleanup{"probes", func(ctx context.Context) error {
-		return errors.Join(ops.Shutdown(ctx), closed(opsListener))
+	opened.serving = append(opened.serving, cleanup{"probes", func(ctx context.Context) error {
+		if err := ops.Shutdown(ctx); err != nil { // somebody reads slowly
+			return errors.Join(err, ops.Close())
+		}
+		return closed(opsListener)
 	}})
-
-	if a.cfg.ReloadEvery > 0 {
-		cleanups = append(cleanups,
-			cleanup{"reload of contracts", a.startReload(g)},
-			cleanup{"reload of keys", a.keys.start(a.cfg.ReloadEvery)},
-			cleanup{"reload of recipients", a.originals.start(a.cfg.ReloadEvery)},
-			cleanup{"reload of certificates and identities", a.access.start(a.cfg.ReloadEvery)})
-	}
+	opened.serving = append(opened.serving, a.follow(g)...)
 	if a.cfg.AutoMemoryLimit {
-		cleanups = append(cleanups, cleanup{"memory limit", limitMemory(log)})
+		opened.serving = append(opened.serving, cleanup{"memory limit", limitMemory(log)})
 	}
-	cleanups = append(cleanups, cleanup{"purge", startPurge(store, a.cfg.KeepEvents, a.deps.Clock, log)})
+	opened.serving = append(opened.serving, cleanup{"purge", startPurge(store, a.cfg.KeepEvents, a.deps.Clock, log)})
 	broken := make(chan error, 2)
 	go func() { broken <- rpc.Serve(rpcListener) }()
 	go func() { broken <- ops.Serve(opsListener) }()
+	a.announce(rpcListener.Addr().String(), opsListener.Addr().String())
+	if _, err := fmt.Fprintf(a.deps.Ready, "ready grpc=%s ops=%s\n", rpcListener.Addr(), opsListener.Addr()); err != nil {
+		return nil, fmt.Errorf("saying ready: %w", err)
+	}
+	return &running{health: h, rpc: rpc, broken: broken}, nil
+}
+
+// follow keeps what is read from files equal to them, until what it returns is undone.
+func (a *App) follow(g *gate.Gate) []cleanup {
+	if a.cfg.ReloadEvery <= 0 {
+		return nil
+	}
+	return []cleanup{
+		{"reload of contracts", a.startReload(g)},
+		{"reload of keys", a.keys.start(a.cfg.ReloadEvery)},
+		{"reload of recipients", a.originals.start(a.cfg.ReloadEvery)},
+		{"reload of certificates and identities", a.access.start(a.cfg.ReloadEvery)},
+	}
+}
+
+// announce logs how calls are served.
+func (a *App) announce(rpc, ops string) {
+	log := a.deps.Log
 	if a.cfg.InsecurePlaintext {
-		log.Warn("plaintext without identity: whoever reaches the port may call", "listen", rpcListener.Addr().String())
+		log.Warn("plaintext without identity: whoever reaches the port may call", "listen", rpc)
 	}
 	if a.cfg.Recipients == "" {
 		log.Info("originals are not kept, since there are no recipients: records hold sizes and digests, whatever retention says")
 	}
-	log.Info("serving", "tls", a.cfg.tls(), "grpc", rpcListener.Addr().String(), "ops", opsListener.Addr().String(), "contracts_digest", a.set.Digest())
-	if _, err := fmt.Fprintf(a.deps.Ready, "ready grpc=%s ops=%s\n", rpcListener.Addr(), opsListener.Addr()); err != nil {
-		return fmt.Errorf("saying ready: %w", err)
-	}
-
-	select {
-	case err := <-broken:
-		h.drain()
-		h.end()
-		return fmt.Errorf("a listener broke: %w", err)
-	case <-ctx.Done():
-	}
-	a.drain(rpc, h)
-	return nil
+	log.Info("serving", "tls", a.cfg.tls(), "grpc", rpc, "ops", ops, "contracts_digest", a.set.Digest())
 }
 
 // subsystems is what calls need besides contracts and store.
@@ -300,18 +327,4 @@ func (a *App) drain(rpc *grpc.Server, h *health) {
 		log.Warn("calls did not end in time and are cut off")
 		rpc.Stop()
 	}
-}
-
-// release undoes everything in reverse order.
-func (a *App) release(cleanups []cleanup) error {
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
-	defer cancel()
-	var errs []error
-	for _, c := range slices.Backward(cleanups) {
-		if err := c.undo(ctx); err != nil {
-			a.deps.Log.Error("not released", "what", c.name, "cause", err)
-			errs = append(errs, fmt.Errorf("releasing %s: %w", c.name, err))
-		}
-	}
-	return errors.Join(errs...)
 }

@@ -40,6 +40,7 @@
 // # Life
 //
 // [New] composes everything from a [Config] and [Deps]; [App.Run] serves until its
-// context ends, then says NOT_SERVING, waits, drains, and releases what it opened in
-// reverse order.
+// context ends, then says NOT_SERVING, waits, drains, and releases what it opened: what
+// serves in reverse order, then the store, which alone can make it fail, then what tells
+// others, each with a time of its own.
 package server

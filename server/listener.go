@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"syscall"
 )
 
 // listen binds an address. Unless anywhere is allowed, what was bound must be loopback:
@@ -22,6 +23,19 @@ func listen(ctx context.Context, addr string, anywhere bool) (net.Listener, erro
 		return nil, errors.Join(fmt.Errorf("%s is not loopback", l.Addr()), l.Close())
 	}
 	return l, nil
+}
+
+// bindFault says of which setting an address cannot be bound, why, and what to do.
+func bindFault(setting, addr string, err error) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("%s: %s is taken by another process; end that one, or name another port (0 picks a free one)", setting, addr)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return fmt.Errorf("%s: this machine has no such address as %s", setting, addr)
+	case errors.Is(err, syscall.EACCES):
+		return fmt.Errorf("%s: %s may not be bound by this user; ports below 1024 need a right of their own", setting, addr)
+	}
+	return fmt.Errorf("%s: %w", setting, err)
 }
 
 // onLoopback reports whether a bound address is reachable from this machine only.

@@ -16,6 +16,7 @@ type measuredStore struct {
 	audit.Store
 	took    *prometheus.HistogramVec
 	waiting atomic.Int64
+	closed  atomic.Bool
 }
 
 var (
@@ -32,6 +33,12 @@ func newMeasuredStore(store audit.Store) *measuredStore {
 			"spent (something has no use left), full (the queue has no room), left (the caller ended first), failed.",
 		Buckets: callBuckets(),
 	}, []string{"result"})}
+}
+
+// Close implements [audit.Store].
+func (s *measuredStore) Close(ctx context.Context) error {
+	s.closed.Store(true)
+	return s.Store.Close(ctx)
 }
 
 // Append implements [audit.Store].
@@ -70,10 +77,13 @@ func (s *measuredStore) Describe(out chan<- *prometheus.Desc) {
 // Collect implements [prometheus.Collector].
 func (s *measuredStore) Collect(out chan<- prometheus.Metric) {
 	s.took.Collect(out)
+	out <- prometheus.MustNewConstMetric(storeWaitingDesc, prometheus.GaugeValue, float64(s.waiting.Load()))
+	if s.closed.Load() { // at the end, when it is neither ready nor lost
+		return
+	}
 	ready := 0.0
 	if s.Ready(context.Background()) == nil {
 		ready = 1
 	}
-	out <- prometheus.MustNewConstMetric(storeWaitingDesc, prometheus.GaugeValue, float64(s.waiting.Load()))
 	out <- prometheus.MustNewConstMetric(storeReadyDesc, prometheus.GaugeValue, ready)
 }

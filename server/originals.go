@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -28,9 +30,14 @@ type originals struct {
 
 // newOriginals reads the audit key, which is made if absent, and the recipients.
 func newOriginals(cfg Config, keys receipt.Dir, deps Deps) (*originals, error) {
-	key, err := seal.LoadOrCreateKey(filepath.Join(string(keys), AuditKeyFile))
+	file := filepath.Join(string(keys), AuditKeyFile)
+	_, absent := os.Stat(file)
+	key, err := seal.LoadOrCreateKey(file)
 	if err != nil {
 		return nil, err
+	}
+	if errors.Is(absent, fs.ErrNotExist) {
+		deps.Log.Info("made a new audit key beside the keys of tokens; digests of redacted originals under another key are not comparable", "file", AuditKeyFile)
 	}
 	o := &originals{}
 	base := gate.Originals{Key: key, PerDay: int64(cfg.OriginalsPerDay)}

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/hallmark-gate/hallmark/contract"
@@ -70,6 +72,24 @@ func (s sources) String() string {
 		return s.contracts
 	}
 	return s.contracts + " and the policies in " + s.policies
+}
+
+// NamePolicies returns faults in which files of policies have the name of their directory
+// as it was given, where [contract.Fault] has policies/ for it. Without policies, and where
+// a folder of contracts has that name, they stay as they are. The faults that are given
+// are not changed.
+func NamePolicies(faults contract.Faults, contracts, policies string) contract.Faults {
+	named := slices.Clone(faults)
+	for i, f := range named {
+		below, of := strings.CutPrefix(f.File, "policies")
+		if policies == "" || !of || below != "" && below[0] != '/' {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(contracts, filepath.FromSlash(f.File))); err != nil {
+			named[i].File = filepath.Join(policies, filepath.FromSlash(below))
+		}
+	}
+	return named
 }
 
 // places are what the names of both lead to; that of policies is zero without them.

@@ -217,7 +217,7 @@ func (r *reloader) done(set *gate.Set, began time.Time) {
 // "" where nothing could be read.
 func (r *reloader) refuse(found, digest string, err error) {
 	r.refused = found
-	faults := faultsOf(err)
+	faults := faultsOf(err, r.from)
 	now := *r.status.Load()
 	now.Refused++
 	now.RefusedSince, now.Fault = r.clock(), faults[0]
@@ -227,13 +227,13 @@ func (r *reloader) refuse(found, digest string, err error) {
 }
 
 // faultsOf lists an error's faults, each on one line; there is at least one.
-func faultsOf(err error) []string {
+func faultsOf(err error, from sources) []string {
 	var faults contract.Faults
 	if !errors.As(err, &faults) || len(faults) == 0 {
 		return []string{oneLine(err.Error())}
 	}
 	lines := make([]string, len(faults))
-	for i, f := range faults {
+	for i, f := range NamePolicies(faults, from.contracts, from.policies) {
 		lines[i] = oneLine(f.String())
 	}
 	return lines

@@ -5,10 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net/url"
+	"sync"
 
+	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	promotel "go.opentelemetry.io/contrib/bridges/prometheus"
 	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
@@ -33,12 +38,20 @@ type telemetry struct {
 }
 
 // newTelemetry starts what the environment asks for. gatherer has the metrics of
-// /metrics.
-func newTelemetry(ctx context.Context, env func(string) string, gatherer prometheus.Gatherer) (telemetry, error) {
+// /metrics. log gets what OpenTelemetry says of itself, from here on for the whole
+// process: it knows one place only, and without this that is lines of another form.
+func newTelemetry(ctx context.Context, env func(string) string, gatherer prometheus.Gatherer, log *slog.Logger) (telemetry, error) {
 	var t telemetry
-	if env("OTEL_SDK_DISABLED") == "true" {
+	if env("OTEL_SDK_DISABLED") == "true" || !asked(env, "TRACES") && !asked(env, "METRICS") {
 		return t, nil
 	}
+	if err := checkEndpoints(env); err != nil {
+		return t, fmt.Errorf("telemetry: %w", err)
+	}
+	otel.SetLogger(logr.FromSlogHandler(log.Handler()))
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
+		log.Warn("telemetry was not sent", "cause", err)
+	}))
 	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "hallmark")), resource.WithFromEnv())
 	if err != nil {
 		return t, fmt.Errorf("telemetry: OTEL_RESOURCE_ATTRIBUTES: %w", err)
@@ -89,6 +102,25 @@ const protocolHTTP = "http/protobuf"
 
 var errProtocol = errors.New("the exporter is otlp or none, and OTEL_EXPORTER_OTLP_PROTOCOL http/protobuf")
 
+// checkEndpoints refuses addresses that the exporters would leave aside with a line in the
+// log, to send to a collector on this machine instead. A value may hold a secret and is not
+// in the error.
+func checkEndpoints(env func(string) string) error {
+	for _, name := range []string{
+		"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
+	} {
+		value := env(name)
+		if value == "" {
+			continue
+		}
+		u, err := url.Parse(value)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+			return fmt.Errorf("%s is no address of a collector; write one such as http://127.0.0.1:4318", name)
+		}
+	}
+	return nil
+}
+
 // asked reports whether the environment asks for a signal, TRACES or METRICS. By
 // OpenTelemetry's rules an exporter would be on without any variable, towards a collector
 // on this machine; a service that nobody has configured sends nothing.
@@ -108,12 +140,14 @@ func traced(info *stats.RPCTagInfo) bool {
 	return true
 }
 
-// stop sends what is left.
+// stop sends what is left, traces and metrics at the same time.
 func (t telemetry) stop(ctx context.Context) error {
-	var errs []error
-	for _, stop := range t.stops {
-		errs = append(errs, stop(ctx))
+	errs := make([]error, len(t.stops))
+	var stopped sync.WaitGroup
+	for i, stop := range t.stops {
+		stopped.Go(func() { errs[i] = stop(ctx) })
 	}
+	stopped.Wait()
 	return errors.Join(errs...)
 }
 

@@ -84,7 +84,7 @@ func TestTelemetryAsksFirst(t *testing.T) {
 		{"another protocol", map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"}, 0, true},
 	} {
 		t.Run(row.line, func(t *testing.T) {
-			got, err := newTelemetry(context.Background(), func(name string) string { return row.env[name] }, prometheus.NewRegistry())
+			got, err := newTelemetry(context.Background(), func(name string) string { return row.env[name] }, prometheus.NewRegistry(), discard())
 			if (err != nil) != row.fault || len(got.stops) != row.stops {
 				t.Errorf("%d, %v", len(got.stops), err)
 			}

@@ -21,6 +21,16 @@ type approveFlags struct {
 	at                      remote
 	unverified, yes, reject bool
 	ttl                     time.Duration
+	output                  output
+}
+
+// approveLine is the outcome for programs.
+type approveLine struct {
+	Approved bool      `json:"approved"`
+	Approver string    `json:"approver"`
+	Tool     string    `json:"tool"`
+	Answer   string    `json:"answer,omitzero"` // the signed answer; none where nothing was signed
+	Expires  time.Time `json:"expires,omitzero"`
 }
 
 func newApprove() *cobra.Command {
@@ -32,7 +42,8 @@ func newApprove() *cobra.Command {
 with which arguments, after having seen what. What a screen would hide or act on is shown
 as \u{XXXX}. Then it asks, and prints the signed answer on standard output: an approval
 of this very call, good once and for ten minutes at most. CHALLENGE is a file, - for
-standard input, or the challenge itself.
+standard input, or the challenge itself. --output json prints the outcome as an object
+that has the answer in it, also where nothing was signed.
 
 Whether the service made the challenge is checked with its public keys: those of --jwks,
 as hallmark keys public prints them, or asked of the service with --addr. Without either,
@@ -44,7 +55,8 @@ The key is made by hallmark keys signer; its public half belongs into the servic
 Exit codes: 0 approved, 1 not approved (with --reject a signed rejection is printed,
 otherwise nothing), 2 no answer.`,
 		Example: `  hallmark approve challenge.jws --key ada.jwk --addr 127.0.0.1:7443 >approval.jws
-  hallmark approve challenge.jws --key ada.jwk --jwks keys.json --reject >rejection.jws`,
+  hallmark approve challenge.jws --key ada.jwk --jwks keys.json --reject >rejection.jws
+  hallmark approve challenge.jws --key ada.jwk --jwks keys.json --output json >outcome.json`,
 		Args: oneArg("the challenge: a file, - for standard input, or the token"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
@@ -56,12 +68,13 @@ otherwise nothing), 2 no answer.`,
 	flags.BoolVar(&f.unverified, "unverified", false, "do not check who made the challenge")
 	flags.BoolVar(&f.yes, "yes", false, "approve without asking")
 	flags.BoolVar(&f.reject, "reject", false, "sign a rejection, without asking")
+	f.output.registerAs(cmd, "one object")
 	flags.DurationVar(&f.ttl, "ttl", receipt.ApprovalKind.MaxLife(), "how long the answer is good, at most 10m")
 	return cmd
 }
 
 func (f *approveFlags) run(cmd *cobra.Command, arg string) error {
-	if err := f.check(); err != nil {
+	if err := errors.Join(f.output.check(), f.check()); err != nil {
 		return err
 	}
 	in := &inputs{cmd: cmd}
@@ -88,15 +101,18 @@ func (f *approveFlags) run(cmd *cobra.Command, arg string) error {
 	if err != nil {
 		return err
 	}
+	outcome := approveLine{Approved: approved, Approver: signer.Owner(), Tool: c.Tool}
 	if !approved && !f.reject {
 		fmt.Fprintln(w, "not approved; nothing is signed (--reject signs a rejection)")
+		if err := outcome.print(cmd.OutOrStdout(), f.output); err != nil {
+			return err
+		}
 		return errNo
 	}
-	answer, err := f.sign(signer, c, token, approved, time.Now())
-	if err != nil {
+	if outcome.Answer, outcome.Expires, err = f.sign(signer, c, token, approved, time.Now()); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintln(cmd.OutOrStdout(), answer); err != nil {
+	if err := outcome.print(cmd.OutOrStdout(), f.output); err != nil {
 		return err
 	}
 	if !approved {
@@ -105,6 +121,15 @@ func (f *approveFlags) run(cmd *cobra.Command, arg string) error {
 	}
 	fmt.Fprintf(w, "approved by %s\n", printable(signer.Owner()))
 	return nil
+}
+
+// print prints the outcome; for people that is the answer alone, if there is one.
+func (l approveLine) print(w io.Writer, out output) error {
+	if out == "json" {
+		return printObject(w, l)
+	}
+	_, err := io.WriteString(w, line(l.Answer))
+	return err
 }
 
 // show prints the challenge, and above and below it where nobody has verified it.
@@ -217,21 +242,21 @@ func (f *approveFlags) answer(ctx context.Context, in *inputs, c receipt.Challen
 
 // sign signs an answer to the challenge as it was received. A person may have looked for
 // long: what has expired meanwhile is not answered.
-func (f *approveFlags) sign(signer *receipt.Signer, c receipt.Challenge, token string, approved bool, now time.Time) (string, error) {
+func (f *approveFlags) sign(signer *receipt.Signer, c receipt.Challenge, token string, approved bool, now time.Time) (string, time.Time, error) {
 	issued := now.UTC().Truncate(time.Second)
 	expires := issued.Add(f.ttl.Truncate(time.Second))
 	if expires.After(c.Expires) {
 		expires = c.Expires
 	}
 	if !issued.Before(expires) {
-		return "", errExpired
+		return "", expires, errExpired
 	}
 	answer, err := signer.SignApproval(receipt.Approval{
 		IssuedAt: issued, Expires: expires, Audience: c.Issuer,
 		Challenge: receipt.Digest([]byte(token)), Approved: approved,
 	})
 	if err != nil {
-		return "", fmt.Errorf("signing the answer: %w", err)
+		return "", expires, fmt.Errorf("signing the answer: %w", err)
 	}
-	return answer, nil
+	return answer, expires, nil
 }

@@ -55,7 +55,7 @@ func TestSignAnswer(t *testing.T) {
 	} {
 		t.Run(tt.line, func(t *testing.T) {
 			f := approveFlags{ttl: tt.ttl}
-			token, err := f.sign(signer, c, "the challenge", tt.approved, tt.now)
+			token, expires, err := f.sign(signer, c, "the challenge", tt.approved, tt.now)
 			if tt.good == 0 {
 				if !errors.Is(err, errExpired) || token != "" {
 					t.Errorf("got %q, %v", token, err)
@@ -68,7 +68,7 @@ func TestSignAnswer(t *testing.T) {
 			if refused := errors.Is(err, &receipt.Error{Reason: receipt.Refused}); refused == tt.approved {
 				t.Fatal(err)
 			}
-			if life := got.Expires.Sub(got.IssuedAt); life != tt.good || got.Approved != tt.approved {
+			if life := got.Expires.Sub(got.IssuedAt); life != tt.good || !expires.Equal(got.Expires) || got.Approved != tt.approved {
 				t.Errorf("%v for %s", got.Approved, life)
 			}
 		})

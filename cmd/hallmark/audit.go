@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -19,9 +20,8 @@ func newAudit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Read the record of judgements of a running service",
-		Args:  noArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	asGroup(cmd)
 	cmd.AddCommand(newAuditList(), newAuditShow(), newAuditWatch())
 	return cmd
 }
@@ -29,9 +29,11 @@ func newAudit() *cobra.Command {
 // output is how results are printed: for people, or for programs.
 type output string
 
-func (o *output) register(cmd *cobra.Command) {
-	*o = "text"
-	cmd.Flags().StringVar((*string)(o), "output", "text", "text, or json (protojson, one value a line)")
+func (o *output) register(cmd *cobra.Command) { o.registerAs(cmd, "protojson, one value a line") }
+
+// registerAs is register for JSON of another form than protojson.
+func (o *output) registerAs(cmd *cobra.Command, form string) {
+	cmd.Flags().StringVar((*string)(o), "output", "text", "text, or json ("+form+")")
 }
 
 func (o output) check() error {
@@ -39,6 +41,16 @@ func (o output) check() error {
 		return fmt.Errorf("--output is text or json, not %q", printable(string(o)))
 	}
 	return nil
+}
+
+// printObject prints what is no message as JSON on one line.
+func printObject(w io.Writer, v any) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s\n", printableJSON(string(line)))
+	return err
 }
 
 // printJSON prints one message as protojson on one line.

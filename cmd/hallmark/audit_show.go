@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -25,12 +26,13 @@ func newAuditShow() *cobra.Command {
 		Short: "Explain one judgement",
 		Long: `Prints everything that was recorded about one judgement: which layer refused, why
 and where, by which contract and whose it is, how the reply came, what the agent was
-told, and how to look at the original and judge it again. The record never holds a value
-of the reply.
+told, and how to look at the original and judge it again while it is kept. The record
+never holds a value of the reply.
 
 Exit codes: 0 shown, 1 there is no such decision for you, 2 no answer.`,
-		Example: "  hallmark audit show 019a2b3c-0000-7000-8000-000000000000",
-		Args:    oneArg("the decision id"),
+		Example: `  hallmark audit show 019a2b3c-0000-7000-8000-000000000000
+  hallmark audit show 019a2b3c-0000-7000-8000-000000000000 --output json`,
+		Args: oneArg("the decision id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := out.check(); err != nil {
 				return err
@@ -47,7 +49,7 @@ Exit codes: 0 shown, 1 there is no such decision for you, 2 no answer.`,
 			if out == "json" {
 				return printJSON(cmd.OutOrStdout(), e)
 			}
-			s := sheet{w: cmd.OutOrStdout(), paint: paletteFor(cmd.OutOrStdout(), os.Getenv)}
+			s := sheet{w: cmd.OutOrStdout(), paint: paletteFor(cmd.OutOrStdout(), os.Getenv), gone: originalGone(cmd, conn, e)}
 			s.event(e, at.addr)
 			return s.err
 		},
@@ -57,8 +59,31 @@ Exit codes: 0 shown, 1 there is no such decision for you, 2 no answer.`,
 	return cmd
 }
 
+// originalGone reports whether an original that was kept is not any more. Where nobody says
+// so, it is taken to be there.
+func originalGone(cmd *cobra.Command, conn *grpc.ClientConn, e *hallmarkv1.Event) bool {
+	if !e.GetOriginalKept() {
+		return false
+	}
+	ctx, cancel := call(cmd.Context())
+	defer cancel()
+	_, err := hallmarkv1.NewAuditServiceClient(conn).GetOriginal(ctx, &hallmarkv1.GetOriginalRequest{DecisionId: e.GetDecisionId()})
+	return status.Code(err) == codes.NotFound
+}
+
+// checkID refuses what is no decision id before a service is asked for it.
+func checkID(id string) error {
+	if parsed, err := uuid.Parse(id); err != nil || len(id) != len(parsed.String()) {
+		return fmt.Errorf("%q is no decision id; one looks like 019a2b3c-0000-7000-8000-000000000000, and hallmark audit list shows them", cut(printable(id), maxSide))
+	}
+	return nil
+}
+
 // getEvent asks for one record. The error is errNo, and said, where there is none.
 func getEvent(cmd *cobra.Command, conn *grpc.ClientConn, addr, id string) (*hallmarkv1.Event, error) {
+	if err := checkID(id); err != nil {
+		return nil, err
+	}
 	ctx, cancel := call(cmd.Context())
 	defer cancel()
 	reply, err := hallmarkv1.NewAuditServiceClient(conn).GetEvent(ctx, &hallmarkv1.GetEventRequest{DecisionId: id})
@@ -82,6 +107,7 @@ func notFound(cmd *cobra.Command, addr string, err error, why string) error {
 type sheet struct {
 	w     io.Writer
 	paint palette
+	gone  bool // the original was kept and is not any more
 	err   error
 }
 
@@ -231,6 +257,10 @@ func (s *sheet) original(e *hallmarkv1.Event, addr string) {
 	s.member("digest", e.GetRawDigest())
 	if !e.GetOriginalKept() {
 		s.member("kept", "no; see retention in the contract, and --recipients of the service")
+		return
+	}
+	if s.gone {
+		s.member("kept", "no more: it was sealed, and the time that the contract says is over, or it was removed")
 		return
 	}
 	at := ""

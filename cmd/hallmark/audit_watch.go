@@ -77,7 +77,7 @@ func (f *watchFlags) run(cmd *cobra.Command) error {
 	defer conn.Close()
 	w := &watcher{
 		client: hallmarkv1.NewAuditServiceClient(conn), filter: filter, last: f.after,
-		show: newEventPrinter(cmd, f.output).print, note: cmd.ErrOrStderr(), pause: firstPause,
+		show: newEventPrinter(cmd, f.output).print, note: cmd.ErrOrStderr(), addr: f.at.addr, pause: firstPause,
 	}
 	if err := w.run(cmd.Context()); err != nil {
 		return watchFailed(f.at.addr, err)
@@ -91,6 +91,7 @@ type watcher struct {
 	filter *hallmarkv1.EventFilter
 	show   func(...*hallmarkv1.Event) error
 	note   io.Writer
+	addr   string // of the service, for notes
 
 	last   string // the id after which to go on; "" is from now on
 	anchor string // the newest id before the first stream, where last is ""
@@ -110,7 +111,7 @@ func (w *watcher) run(ctx context.Context) error {
 		if !w.begun || code != codes.Unavailable && code != codes.ResourceExhausted {
 			return err
 		}
-		fmt.Fprintf(w.note, "hallmark: %s: %s; going on after what was printed\n", code, printable(status.Convert(err).Message()))
+		fmt.Fprintf(w.note, "hallmark: %v; going on after what was printed\n", callFailed(w.addr, err))
 		if w.last == "" && w.anchor == "" {
 			fmt.Fprintln(w.note, "hallmark: there was no event yet to go on after: some may be missing, audit list has them")
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/hallmark-gate/hallmark/casetest"
 	"github.com/hallmark-gate/hallmark/contract"
 	"github.com/hallmark-gate/hallmark/gate"
+	"github.com/hallmark-gate/hallmark/server"
 )
 
 func newCheck() *cobra.Command {
@@ -108,6 +109,7 @@ func check(cmd *cobra.Command, dir, policies string, to reporter) error {
 	set, err := loader.LoadDir(dir, policies)
 	var faults contract.Faults
 	if errors.As(err, &faults) {
+		faults = server.NamePolicies(faults, dir, policies)
 		if err := to.refused(faults); err != nil {
 			return err
 		}

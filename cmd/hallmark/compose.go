@@ -7,6 +7,7 @@ import (
 
 	"github.com/hallmark-gate/hallmark/contract"
 	"github.com/hallmark-gate/hallmark/gate"
+	"github.com/hallmark-gate/hallmark/server"
 	"github.com/hallmark-gate/hallmark/validators"
 	"github.com/hallmark-gate/hallmark/validators/semantic"
 )
@@ -41,6 +42,7 @@ func loadSet(dir, policies string) (*gate.Set, error) {
 	set, err := loader.LoadDir(dir, policies)
 	var faults contract.Faults
 	if errors.As(err, &faults) {
+		faults = server.NamePolicies(faults, dir, policies)
 		return nil, fmt.Errorf("the contracts in %s are refused, nothing of them is used:\n%s", printable(dir), printable(faults.Error()))
 	}
 	return set, err

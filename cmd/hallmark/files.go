@@ -114,6 +114,7 @@ func tokenLike(s string) bool { return len(s) > 64 && strings.HasPrefix(strings.
 type outFile struct {
 	*os.File
 	flag string
+	over bool // it was there before, and is left as it is until something is written
 }
 
 // openOut opens a file for its owner alone, before the call is made, so that no answer is
@@ -127,7 +128,50 @@ func openOut(flag, name string) (*outFile, error) {
 	if err != nil {
 		return nil, fileFault(flag, name, err)
 	}
-	return &outFile{f, flag}, nil
+	return &outFile{File: f, flag: flag}, nil
+}
+
+// openNew opens a file for its owner alone that must not exist, unless forced: then what
+// comes is written over what is there, and nobody else can read it. "" opens nothing.
+func openNew(flag, name string, force bool) (*outFile, error) {
+	if name == "" {
+		return nil, nil
+	}
+	how := os.O_EXCL
+	if force {
+		how = 0
+	}
+	_, absent := os.Stat(name)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|how, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		err = errors.New("is there already; name a new file, or say --force to write over it")
+	}
+	if err != nil {
+		return nil, fileFault(flag, name, err)
+	}
+	info, err := f.Stat()
+	if err == nil && info.Mode().IsRegular() { // a device has its own owner
+		err = f.Chmod(0o600)
+	}
+	if err != nil {
+		return nil, fileFault(flag, name, errors.Join(err, f.Close()))
+	}
+	return &outFile{f, flag, absent == nil}, nil
+}
+
+// drop closes a file that gets nothing, and removes it unless it was there before.
+func (f *outFile) drop() error {
+	if f == nil {
+		return nil
+	}
+	err := f.Close()
+	if err == nil && !f.over {
+		err = os.Remove(f.Name())
+	}
+	if err != nil {
+		return fileFault(f.flag, f.Name(), err)
+	}
+	return nil
 }
 
 // write writes what came, which may be nothing, and closes the file.
@@ -135,7 +179,13 @@ func (f *outFile) write(content string) error {
 	if f == nil {
 		return nil
 	}
-	_, err := f.WriteString(content)
+	var err error
+	if info, unknown := f.Stat(); f.over && unknown == nil && info.Mode().IsRegular() {
+		err = f.Truncate(0)
+	}
+	if err == nil {
+		_, err = f.WriteString(content)
+	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return fileFault(f.flag, f.Name(), err)
 	}

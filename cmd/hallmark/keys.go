@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,9 +27,8 @@ func newKeys() *cobra.Command {
 set each: receipt-mac, receipt, permit, challenge. Replicas share them. A running service
 goes on with the keys that it has read until it reads them again. The keys of approvers
 and of issuers of grants belong to those people and services: see hallmark keys signer.`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	asGroup(cmd)
 	cmd.AddCommand(newKeysInit(), newKeysRotate(), newKeysRevoke(), newKeysList(),
 		newKeysPublic(), newKeysSigner())
 	return cmd
@@ -52,36 +53,60 @@ func (d keysDir) fault(err error) error {
 
 func newKeysInit() *cobra.Command {
 	var data keysDir
+	var out output
 	cmd := &cobra.Command{
-		Use:     "init",
-		Short:   "Make the key sets that are missing",
-		Long:    `Makes DIR/keys (mode 0700) and those sets that it lacks. What is there stays.`,
-		Example: "  hallmark keys init --data data",
-		Args:    noArgs,
+		Use:   "init",
+		Short: "Make the key sets that are missing",
+		Long: `Makes DIR/keys (mode 0700) and those sets that it lacks, and the audit key, which makes
+digests of originals where a contract redacts. What is there stays.`,
+		Example: `  hallmark keys init --data data
+  hallmark keys init --data data --output json`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := out.check(); err != nil {
+				return err
+			}
 			made, err := data.dir().Init(time.Now())
 			if err != nil {
 				return data.fault(err)
 			}
 			// The audit key stands beside them, and replicas share it too.
-			if _, err := seal.LoadOrCreateKey(filepath.Join(string(data.dir()), server.AuditKeyFile)); err != nil {
+			file := filepath.Join(string(data.dir()), server.AuditKeyFile)
+			_, absent := os.Stat(file)
+			if _, err := seal.LoadOrCreateKey(file); err != nil {
 				return errors.New(printable(err.Error()))
 			}
-			for _, set := range made {
-				fmt.Fprintf(cmd.OutOrStdout(), "made %s\n", set)
+			line := initLine{Made: append([]receipt.Set{}, made...), AuditKey: errors.Is(absent, fs.ErrNotExist)}
+			if out == "json" {
+				return printObject(cmd.OutOrStdout(), line)
 			}
-			if len(made) == 0 {
-				fmt.Fprintln(cmd.OutOrStdout(), "nothing to make: every set is there")
-			}
-			return nil
+			return line.print(cmd.OutOrStdout())
 		},
 	}
 	data.register(cmd)
+	out.registerAs(cmd, "one object")
 	return cmd
+}
+
+// print says what was made.
+func (l initLine) print(w io.Writer) error {
+	var b strings.Builder
+	for _, set := range l.Made {
+		fmt.Fprintf(&b, "made %s\n", set)
+	}
+	if l.AuditKey {
+		b.WriteString("made the audit key\n")
+	}
+	if b.Len() == 0 {
+		b.WriteString("nothing to make: every set is there\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 func newKeysRotate() *cobra.Command {
 	var data keysDir
+	var out output
 	var lead, overlap time.Duration
 	cmd := &cobra.Command{
 		Use:   "rotate SET",
@@ -91,9 +116,13 @@ The key signs after the lead, so that every replica and executor knows it by the
 keys before it verify until the overlap after that has ended. Without --overlap that is
 the longest life of the set's tokens, so that none dies before its time.`,
 		Example: `  hallmark keys rotate permit --data data
-  hallmark keys rotate all --lead 0s`,
+  hallmark keys rotate all --lead 0s
+  hallmark keys rotate all --output json`,
 		Args: oneArg("the set, or all"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := out.check(); err != nil {
+				return err
+			}
 			rotated := receipt.Sets()
 			if args[0] != "all" {
 				rotated = []receipt.Set{receipt.Set(args[0])}
@@ -114,14 +143,16 @@ the longest life of the set's tokens, so that none dies before its time.`,
 				if err != nil {
 					return data.fault(err)
 				}
-				from := now.Add(lead)
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s signs from %s; the keys before verify until %s\n",
-					set, kid, moment(from), moment(from.Add(length)))
+				line := rotateLine{set, kid, now.Add(lead).UTC(), now.Add(lead + length).UTC()}
+				if err := line.print(cmd.OutOrStdout(), out); err != nil {
+					return err
+				}
 			}
 			return nil
 		},
 	}
 	data.register(cmd)
+	out.registerAs(cmd, "one set a line")
 	cmd.Flags().DurationVar(&lead, "lead", time.Minute, "time until the key signs; 0s: at once")
 	cmd.Flags().DurationVar(&overlap, "overlap", 0, "how long the keys before go on verifying (default: what loses no token)")
 	return cmd
@@ -137,37 +168,54 @@ func setNames() string {
 
 func newKeysRevoke() *cobra.Command {
 	var data keysDir
+	var out output
 	cmd := &cobra.Command{
 		Use:   "revoke KID",
 		Short: "Make every token of one key worthless",
 		Long: `Revokes a key at once and for good. If it was the one that signs, rotate its set
 with --lead 0s first, or nothing of its kind is issued until then.`,
-		Example: "  hallmark keys revoke kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k --data data",
-		Args:    oneArg("the key's id, as keys list shows it"),
+		Example: `  hallmark keys revoke kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k --data data
+  hallmark keys revoke kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k --output json`,
+		Args: oneArg("the key's id, as keys list shows it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := out.check(); err != nil {
+				return err
+			}
 			now := time.Now()
 			set, err := data.dir().Revoke(args[0], now)
 			if errors.Is(err, &receipt.Error{Reason: receipt.UnknownKey}) {
 				fmt.Fprintln(cmd.ErrOrStderr(), "no set has a key with this id; see hallmark keys list")
+				if out == "json" {
+					if err := printObject(cmd.OutOrStdout(), revokeLine{Kid: args[0]}); err != nil {
+						return err
+					}
+				}
 				return errNo
 			}
 			if err != nil {
 				return data.fault(err)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "revoked a key of %s\n", set)
+			if out == "text" {
+				fmt.Fprintf(cmd.OutOrStdout(), "revoked a key of %s\n", set)
+			}
 			keys, err := data.dir().List(now)
 			if err != nil {
 				return data.fault(err)
 			}
 			signs := func(k receipt.KeyInfo) bool { return k.Set == set && k.State == receipt.Active }
-			if !slices.ContainsFunc(keys, signs) {
+			signed := slices.ContainsFunc(keys, signs)
+			if !signed {
 				fmt.Fprintf(cmd.ErrOrStderr(), "no key of %s signs now; run: hallmark keys rotate %s --lead 0s --data %s\n",
 					set, set, printable(string(data)))
+			}
+			if out == "json" {
+				return printObject(cmd.OutOrStdout(), revokeLine{args[0], true, set, signed})
 			}
 			return nil
 		},
 	}
 	data.register(cmd)
+	out.registerAs(cmd, "one object")
 	return cmd
 }
 

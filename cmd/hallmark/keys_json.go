@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +21,37 @@ type keyLine struct {
 	NotBefore time.Time `json:"notBefore,omitzero"`
 	NotAfter  time.Time `json:"notAfter,omitzero"`
 	Revoked   time.Time `json:"revoked,omitzero"`
+}
+
+// initLine is what was made.
+type initLine struct {
+	Made     []receipt.Set `json:"made"`
+	AuditKey bool          `json:"auditKey"` // the audit key was made too
+}
+
+// rotateLine is one set that got a key.
+type rotateLine struct {
+	Set               receipt.Set `json:"set"`
+	Kid               string      `json:"kid"`
+	SignsFrom         time.Time   `json:"signsFrom"`
+	OthersVerifyUntil time.Time   `json:"othersVerifyUntil"`
+}
+
+func (l rotateLine) print(w io.Writer, out output) error {
+	if out == "json" {
+		return printObject(w, l)
+	}
+	_, err := fmt.Fprintf(w, "%s: %s signs from %s; the keys before verify until %s\n",
+		l.Set, l.Kid, moment(l.SignsFrom), moment(l.OthersVerifyUntil))
+	return err
+}
+
+// revokeLine is what became of a key; nothing is known of one that no set has.
+type revokeLine struct {
+	Kid     string      `json:"kid"`
+	Revoked bool        `json:"revoked"`
+	Set     receipt.Set `json:"set,omitzero"`
+	Signs   bool        `json:"signs"` // a key of the set signs now
 }
 
 func listKeysJSON(cmd *cobra.Command, keys []receipt.KeyInfo) error {

@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -65,6 +66,10 @@ input, refused contracts, nobody at the address).`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	asGroup(root)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%s; see %s --help", printable(err.Error()), cmd.CommandPath())
+	})
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		newServe(), newCheck(), newCompat(), newContracts(), newNew(), newValidate(), newAuthorize(),
@@ -72,6 +77,29 @@ input, refused contracts, nobody at the address).`,
 		newAudit(), newOriginal(), newKeys(), newMigrate(), newHealthcheck(), newVersion(),
 	)
 	return root
+}
+
+// asGroup makes a command of others: by itself it shows its help, and a name that none of
+// them has is told from an argument.
+func asGroup(cmd *cobra.Command) {
+	cmd.SuggestionsMinimumDistance = 2
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		var names []string
+		for _, c := range cmd.Commands() {
+			if c.IsAvailableCommand() {
+				names = append(names, c.Name())
+			}
+		}
+		cure := "there are " + strings.Join(names, ", ")
+		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			cure = "did you mean " + strings.Join(near, " or ") + "?"
+		}
+		return fmt.Errorf("%s has no command %q (%s); see %s --help", cmd.CommandPath(), printable(args[0]), cure, cmd.CommandPath())
+	}
 }
 
 // noArgs is cobra.NoArgs with a cure.

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,9 +35,10 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "serves": serves, "until": until, "certificates": certificates, "idof": idOf,
+			"exits": exits, "serves": serves, "ends": ends, "until": until, "certificates": certificates, "idof": idOf,
 		},
 		Setup: func(env *testscript.Env) error {
+			env.Values[theService{}] = new(*exec.Cmd)
 			env.Setenv("CONTRACTS", contracts)
 			env.Setenv("HIDDEN", "\u202e")
 			return errors.Join(
@@ -47,9 +49,12 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// serves runs the service in the background until the script ends, on free ports and with
-// these further arguments: serves [ARG…]. $GRPC and $OPS are its addresses; its log is
-// serve.log.
+// theService is the key of the service that a script runs; nil is none.
+type theService struct{}
+
+// serves runs the service in the background until ends or the end of the script, on free
+// ports and with these further arguments: serves [ARG…]. $GRPC and $OPS are its addresses;
+// its log is serve.log. Of the script's variables it has those that are named below.
 func serves(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("usage: serves [ARG…]")
@@ -58,14 +63,23 @@ func serves(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	bin := filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], "hallmark")
 	cmd := exec.Command(bin, append([]string{"serve", "--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0", "--drain-wait", "0s"}, args...)...)
-	cmd.Dir, cmd.Stderr = ts.MkAbs("."), log
+	cmd.Dir, cmd.Stderr, cmd.Env = ts.MkAbs("."), log, os.Environ()
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TIMEOUT", "HALLMARK_RECIPIENT", "HALLMARK_PORT"} {
+		if value := ts.Getenv(name); value != "" {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
 	out, err := cmd.StdoutPipe()
 	ts.Check(err)
 	ts.Check(cmd.Start())
+	running := ts.Value(theService{}).(**exec.Cmd)
+	*running = cmd
 	ts.Defer(func() {
 		defer log.Close()
-		ts.Check(cmd.Process.Signal(os.Interrupt))
-		ts.Check(cmd.Wait())
+		if *running == cmd {
+			ts.Check(cmd.Process.Signal(os.Interrupt))
+			ts.Check(cmd.Wait())
+		}
 	})
 	line, err := bufio.NewReader(out).ReadString('\n')
 	ts.Check(err)
@@ -75,6 +89,19 @@ func serves(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Setenv("GRPC", strings.TrimPrefix(fields[1], "grpc="))
 	ts.Setenv("OPS", strings.TrimPrefix(fields[2], "ops="))
+}
+
+// ends sends the service a signal and waits for its end, which must be a clean one: ends
+// SIGNAL, of TERM and HUP.
+func ends(ts *testscript.TestScript, neg bool, args []string) {
+	signals := map[string]os.Signal{"TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP}
+	running := ts.Value(theService{}).(**exec.Cmd)
+	if neg || len(args) != 1 || signals[args[0]] == nil || *running == nil {
+		ts.Fatalf("usage: ends TERM|HUP, of a service that serves runs")
+	}
+	ts.Check((*running).Process.Signal(signals[args[0]]))
+	ts.Check((*running).Wait())
+	*running = nil
 }
 
 // until repeats a command until its output matches, for at most ten seconds: until

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,13 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hallmark-gate/hallmark/audit/postgres"
+	"github.com/hallmark-gate/hallmark/server"
 )
 
 // dsnVariable holds the DSN where no flag does: a command line is no place for a password.
 const dsnVariable = "HALLMARK_AUDIT_DSN"
 
 func newMigrate() *cobra.Command {
-	var dsn string
+	var dsn, file string
 	var out output
 	cmd := &cobra.Command{
 		Use:   "migrate",
@@ -29,19 +31,19 @@ The role needs the right to make tables in the first schema of the search path. 
 service's own role needs less; see the operations guide.
 
 The DSN is a URL (postgres://user@host:5432/database?sslmode=verify-full) or words
-(host=… user=…); PGPASSWORD, PGPASSFILE and the like are read too. It is never printed.`,
+(host=… user=…); PGPASSWORD, PGPASSFILE and the like are read too. It is never printed.
+It comes from --dsn, else from HALLMARK_AUDIT_DSN, else from the service's configuration
+file (audit: {dsn: …}): that of --config, or hallmark.yaml where there is one.`,
 		Example: `  HALLMARK_AUDIT_DSN=postgres://owner@db.example.test/hallmark?sslmode=verify-full hallmark migrate
+  hallmark migrate --config /etc/hallmark/hallmark.yaml
   hallmark migrate --dsn "service=hallmark" --output json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := out.check(); err != nil {
 				return err
 			}
-			if !cmd.Flags().Changed("dsn") {
-				dsn = os.Getenv(dsnVariable)
-			}
-			if dsn == "" {
-				return errors.New("no database is named; set " + dsnVariable + ", or --dsn where the DSN holds no password")
+			if err := findDSN(&dsn, file, cmd.Flags().Changed("dsn")); err != nil {
+				return err
 			}
 			done, err := postgres.Migrate(cmd.Context(), dsn)
 			if err != nil {
@@ -59,8 +61,29 @@ The DSN is a URL (postgres://user@host:5432/database?sslmode=verify-full) or wor
 		},
 	}
 	cmd.Flags().StringVar(&dsn, "dsn", "", "the database ("+dsnVariable+")")
-	cmd.Flags().StringVar((*string)(&out), "output", "text", "text, or json (one object)")
+	cmd.Flags().StringVar(&file, "config", "", "the service's configuration file (default "+server.ConfigFile+", where there is one)")
+	out.registerAs(cmd, "one object")
 	return cmd
+}
+
+// findDSN sets the DSN unless a flag has: from the environment, else from the file. A file
+// that is named must be sound, whoever names the database.
+func findDSN(dsn *string, file string, flagGiven bool) error {
+	variable := os.Getenv(dsnVariable)
+	var config server.Config
+	if file != "" || !flagGiven && variable == "" {
+		err := config.Load(file, func(string) string { return "" }, nil)
+		if err != nil {
+			return errors.New(printable(err.Error()))
+		}
+	}
+	if !flagGiven {
+		*dsn = cmp.Or(variable, config.AuditDSN)
+	}
+	if *dsn == "" {
+		return errors.New("no database is named; set " + dsnVariable + ", or audit: {dsn: …} in the file of --config, or --dsn where the DSN holds no password")
+	}
+	return nil
 }
 
 // migrateLine is the outcome for programs.

@@ -23,15 +23,15 @@ func newOriginal() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "original",
 		Short: "Open the sealed originals of judged replies",
-		Args:  noArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	asGroup(cmd)
 	cmd.AddCommand(newOriginalKeygen(), newOriginalOpen())
 	return cmd
 }
 
 func newOriginalKeygen() *cobra.Command {
 	var name string
+	var out output
 	cmd := &cobra.Command{
 		Use:   "keygen --out FILE",
 		Short: "Make the key pair of an operator who opens originals",
@@ -39,15 +39,20 @@ func newOriginalKeygen() *cobra.Command {
 public half: a line for the file that the service's --recipients names. Keep the identity
 away from the service, which needs only the public half; whoever has the identity opens
 every original that is sealed to it, and nobody can replace it.`,
-		Example: "  hallmark original keygen --out operator.key >>recipients.txt",
-		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return keygen(cmd, name) },
+		Example: `  hallmark original keygen --out operator.key >>recipients.txt
+  hallmark original keygen --out operator.key --output json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return keygen(cmd, name, out) },
 	}
 	cmd.Flags().StringVar(&name, "out", "", "file that gets the identity; it must not exist")
+	out.registerAs(cmd, "one object")
 	return cmd
 }
 
-func keygen(cmd *cobra.Command, name string) error {
+func keygen(cmd *cobra.Command, name string, out output) error {
+	if err := out.check(); err != nil {
+		return err
+	}
 	if name == "" {
 		return errors.New("no file; name the one that gets the identity with --out")
 	}
@@ -67,8 +72,17 @@ func keygen(cmd *cobra.Command, name string) error {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return fileFault("--out", name, err)
 	}
+	if out == "json" {
+		return printObject(cmd.OutOrStdout(), keygenLine{strings.TrimSpace(recipient), name})
+	}
 	_, err = io.WriteString(cmd.OutOrStdout(), recipient)
 	return err
+}
+
+// keygenLine is a new key pair for programs, without its secret half.
+type keygenLine struct {
+	Recipient    string `json:"recipient"`
+	IdentityFile string `json:"identityFile"`
 }
 
 // readIdentities reads an operator's identities, which nobody else can read.
@@ -144,7 +158,8 @@ func getOriginal(cmd *cobra.Command, conn *grpc.ClientConn, addr, id string) ([]
 type openFlags struct {
 	at                  remote
 	identity, file, out string
-	header              bool
+	header, force       bool
+	output              output
 }
 
 func newOriginalOpen() *cobra.Command {
@@ -155,14 +170,17 @@ func newOriginalOpen() *cobra.Command {
 		Long: `Fetches the sealed original of a reply and opens it here, with your identity, which
 never leaves this machine. Standard output gets exactly the bytes that the tool sent; on
 a terminal what it would act on is shown as \u{XXXX} instead, and --out writes the bytes
-to a file. What is shown is outside content: data, whatever it says.
+to a new file for its owner alone (mode 0600); --force writes over one that is there. What
+is shown is outside content: data, whatever it says.
 
 --file opens a sealed original that was saved before, without a service. --header prints
-what is known about the reply in place of its bytes, as JSON.
+what is known about the reply in place of its bytes, as JSON. --output json prints both as
+one object: header, notes, bytes (the size) and content_base64, or file with --out.
 
 Exit codes: 0 opened, 1 there is none (any more), 2 no answer.`,
 		Example: `  hallmark original open 019a2b3c-0000-7000-8000-000000000000 --identity operator.key --out reply.bin
-  hallmark original open --file sealed.age --identity operator.key --header`,
+  hallmark original open --file sealed.age --identity operator.key --header
+  hallmark original open 019a2b3c-0000-7000-8000-000000000000 --identity operator.key --output json`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
@@ -171,19 +189,21 @@ Exit codes: 0 opened, 1 there is none (any more), 2 no answer.`,
 	flags.StringVar(&f.identity, "identity", "", "file of your identity")
 	flags.StringVar(&f.file, "file", "", "sealed file, - for standard input, in place of a decision id")
 	flags.StringVar(&f.out, "out", "", "file that gets the bytes; empty: standard output")
+	flags.BoolVar(&f.force, "force", false, "let --out write over a file that is there")
+	f.output.registerAs(cmd, "one object")
 	flags.BoolVar(&f.header, "header", false, "print the header in place of the bytes")
 	return cmd
 }
 
 func (f *openFlags) run(cmd *cobra.Command, args []string) error {
-	if len(args) > 1 || (len(args) == 1) == (f.file != "") {
-		return errors.New("name the original by one decision id, or by a file with --file")
+	if err := f.check(args); err != nil {
+		return err
 	}
 	ids, err := readIdentities(f.identity)
 	if err != nil {
 		return err
 	}
-	out, err := openOut("--out", f.out)
+	out, err := openNew("--out", f.out, f.force)
 	if err != nil {
 		return err
 	}
@@ -194,26 +214,67 @@ func (f *openFlags) run(cmd *cobra.Command, args []string) error {
 		o, err = fetchOriginal(cmd, &f.at, ids, args[0])
 	}
 	if err != nil {
-		return err
-	}
-	content := o.Bytes
-	if f.header {
-		if content, err = json.MarshalIndent(o.Header, "", "  "); err != nil {
-			return err
-		}
-		content = []byte(printableJSON(string(content)) + "\n")
+		return errors.Join(err, out.drop())
 	}
 	for _, note := range o.notes() {
 		fmt.Fprintln(cmd.ErrOrStderr(), "note:", note)
 	}
+	return f.print(cmd, o, out)
+}
+
+func (f *openFlags) check(args []string) error {
+	switch {
+	case len(args) > 1 || (len(args) == 1) == (f.file != ""):
+		return errors.New("name the original by one decision id, or by a file with --file")
+	case f.force && f.out == "":
+		return errors.New("--force is for --out; name the file, or leave it out")
+	case f.output == "json" && f.header:
+		return errors.New("--output json prints the header anyway; leave out --header")
+	case f.file == "":
+		if err := checkID(args[0]); err != nil {
+			return err
+		}
+	}
+	return f.output.check()
+}
+
+// print writes the bytes, or what is known of them, where the flags say.
+func (f *openFlags) print(cmd *cobra.Command, o opened, out *outFile) error {
+	w, content := cmd.OutOrStdout(), o.Bytes
+	if f.output == "json" {
+		line := originalLine{Header: o.Header, Notes: append([]string{}, o.notes()...), Bytes: len(content)}
+		if out == nil {
+			line.Content = content
+		} else if err := out.write(string(content)); err != nil {
+			return err
+		}
+		line.File = f.out
+		return printObject(w, line)
+	}
+	if f.header {
+		text, err := json.MarshalIndent(o.Header, "", "  ")
+		if err != nil {
+			return errors.Join(err, out.drop())
+		}
+		content = []byte(printableJSON(string(text)) + "\n")
+	}
 	switch {
 	case out != nil:
 		return out.write(string(content))
-	case isTerminal(cmd.OutOrStdout()) && !f.header:
-		return showBytes(cmd.OutOrStdout(), cmd.ErrOrStderr(), content)
+	case isTerminal(w) && !f.header:
+		return showBytes(w, cmd.ErrOrStderr(), content)
 	}
-	_, err = cmd.OutOrStdout().Write(content)
+	_, err := w.Write(content)
 	return err
+}
+
+// originalLine is an original for programs.
+type originalLine struct {
+	Header  seal.Header `json:"header"`
+	Notes   []string    `json:"notes"` // in what the bytes are not those that came
+	Bytes   int         `json:"bytes"`
+	Content []byte      `json:"content_base64,omitempty"` // none with --out
+	File    string      `json:"file,omitzero"`            // of --out
 }
 
 func (f *openFlags) fromFile(in *inputs, ids *seal.Identities) (o opened, err error) {

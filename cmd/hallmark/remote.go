@@ -13,7 +13,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/status"
 )
 
 const (
@@ -102,10 +101,4 @@ func (r *remote) tls() (*tls.Config, error) {
 // call bounds one call in time.
 func call(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, callTimeout)
-}
-
-// callFailed turns the status of a failed call into one sentence.
-func callFailed(addr string, err error) error {
-	s := status.Convert(err)
-	return fmt.Errorf("%s answered %s: %s", printable(addr), s.Code(), printable(s.Message()))
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +23,7 @@ import (
 const remotesBase = "http://localhost:1234/"
 
 func newSchema() *cobra.Command {
-	var rows, formats, remotes string
+	var rows, formats, remotes, form string
 	cmd := &cobra.Command{
 		Use:   "schema --rows FILE.jsonl",
 		Short: "Judge JSON values by JSON Schemas, without contracts",
@@ -34,12 +35,19 @@ place of "instance". Each gives one line of JSON:
   {"valid": false, "reason": "SCHEMA", "failures": [{"at", "keyword", "schema_path"}]}
   {"valid": false, "reason": "DUPLICATE_NAME"}      the strict reader refused it
   {"schema_error": "…"}                             the schema cannot be compiled
+  {"error": "…"}                                    the line is no row; the next are judged
 
 "at" is a JSON Pointer into the instance. No value of an instance is ever printed.
---rows - reads standard input.`,
-		Example: `  echo '{"schema":{"type":"integer"},"instance":1.0}' | hallmark schema --rows -`,
-		Args:    noArgs,
+--rows - reads standard input.
+
+Exit codes: 0 every row was judged, 2 not every one, or no answer.`,
+		Example: `  echo '{"schema":{"type":"integer"},"instance":1.0}' | hallmark schema --rows -
+  hallmark schema --rows rows.jsonl --formats annotate --output json`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if form != "json" {
+				return fmt.Errorf("--output is json, the only form that results have here, not %q", printable(form))
+			}
 			engine, err := newRowEngine(formats, remotes)
 			if err != nil {
 				return err
@@ -53,6 +61,7 @@ place of "instance". Each gives one line of JSON:
 		},
 	}
 	cmd.Flags().StringVar(&rows, "rows", "", "file of rows, - for standard input")
+	cmd.Flags().StringVar(&form, "output", "json", "json (one value a line), the only form")
 	cmd.Flags().StringVar(&formats, "formats", "assert", "assert or annotate")
 	cmd.Flags().StringVar(&remotes, "remotes", "", "directory of schemas that stand at "+remotesBase)
 	return cmd
@@ -68,7 +77,7 @@ func openInput(cmd *cobra.Command, name, flag string) (io.Reader, func(), error)
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fileFault(flag, name, err)
 	}
 	return f, func() { f.Close() }, nil
 }
@@ -94,6 +103,7 @@ type rowResult struct {
 	Reason      string       `json:"reason,omitempty"`
 	Failures    []rowFailure `json:"failures,omitempty"`
 	SchemaError string       `json:"schema_error,omitempty"`
+	Error       string       `json:"error,omitempty"`
 }
 
 type rowFailure struct {
@@ -117,37 +127,65 @@ func newRowEngine(formats, remotes string) (*rowEngine, error) {
 		return e, nil
 	}
 	e.options.Remotes = map[string][]byte{}
+	if info, err := os.Stat(remotes); err != nil {
+		return nil, fileFault("--remotes", remotes, err)
+	} else if !info.IsDir() {
+		return nil, fileFault("--remotes", remotes, errors.New("is not a directory"))
+	}
 	dir := os.DirFS(remotes)
 	return e, fs.WalkDir(dir, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
+		if err == nil && !entry.IsDir() {
+			e.options.Remotes[remotesBase+name], err = fs.ReadFile(dir, name)
 		}
-		e.options.Remotes[remotesBase+name], err = fs.ReadFile(dir, name)
-		return err
+		if err != nil {
+			return fileFault("--remotes", filepath.Join(remotes, name), err)
+		}
+		return nil
 	})
 }
 
 // maxRow bounds one line of rows in bytes.
 const maxRow = 32 << 20
 
+// run judges row after row. One that is none gets a line that says so, and is counted in
+// the error at the end.
 func (e *rowEngine) run(ctx context.Context, in io.Reader, out io.Writer) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 0, 64<<10), maxRow)
 	results := bufio.NewWriter(out)
 	encoder := json.NewEncoder(results)
+	var bad int
+	var first error
 	for n := 1; lines.Scan(); n++ {
 		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue
 		}
 		result, err := e.judge(ctx, lines.Bytes())
 		if err != nil {
-			return errors.Join(fmt.Errorf("row %d: %w", n, err), results.Flush())
+			result = rowResult{Error: err.Error()}
+			if bad++; first == nil {
+				first = fmt.Errorf("row %d: %w", n, err)
+			}
 		}
 		if err := encoder.Encode(result); err != nil {
 			return err
 		}
 	}
-	return errors.Join(lines.Err(), results.Flush())
+	if bad > 1 {
+		first = fmt.Errorf("%w (and %s after it)", first, plural(bad-1, "bad row"))
+	}
+	return errors.Join(first, rowsFault(lines.Err()), results.Flush())
+}
+
+// rowsFault says what ended the reading of rows before their end.
+func rowsFault(err error) error {
+	if errors.Is(err, bufio.ErrTooLong) {
+		return fmt.Errorf("--rows: a line holds more than %d bytes; it and those after it were not read", maxRow)
+	}
+	if err != nil {
+		return fmt.Errorf("--rows: %w", err)
+	}
+	return nil
 }
 
 func (e *rowEngine) judge(ctx context.Context, line []byte) (rowResult, error) {

@@ -2,9 +2,15 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"log/slog"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -19,27 +25,44 @@ func newServe() *cobra.Command {
 	config := server.DefaultConfig()
 	var file string
 	var printConfig bool
+	var out output
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the service",
-		Long: `Serves gRPC, and HTTP probes on a second port, until it is told to stop (SIGTERM or
-ctrl-c); then it says NOT_SERVING, lets running calls end, and flushes the record.
+		Long: `Serves gRPC, and HTTP probes on a second port, until it is told to stop (SIGTERM,
+SIGHUP or ctrl-c); then it says NOT_SERVING, lets running calls end, and flushes the record.
 When it serves, it prints "ready grpc=ADDR ops=ADDR" on standard output. Logs go to
 standard error as JSON.
 
 Every flag can be set by an environment variable (HALLMARK_OPS_LISTEN for --ops-listen)
-and in hallmark.yaml (ops_listen); flags win over variables, variables over the file.`,
+and in hallmark.yaml (ops_listen); flags win over variables, variables over the file.
+Variables that begin with HALLMARK_ and are no setting are named in a warning.
+
+Exit codes: 0 it was told to stop and did, 2 it could not serve, or the record not be closed.`,
 		Example: `  hallmark serve --contracts contracts --data data
-  hallmark serve --listen 127.0.0.1:0 --ops-listen 127.0.0.1:0`,
+  hallmark serve --listen 127.0.0.1:0 --ops-listen 127.0.0.1:0
+  hallmark serve --config hallmark.yaml --print-config --output json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := config.Load(file, os.Getenv, cmd.Flags().Changed); err != nil {
 				return err
 			}
-			if printConfig {
-				return config.Print(cmd.OutOrStdout())
+			if err := out.check(); err != nil {
+				return err
 			}
-			return serve(cmd, config)
+			unknown := server.UnknownVariables(os.Environ())
+			switch {
+			case !printConfig && cmd.Flags().Changed("output"):
+				return errors.New("--output is for --print-config; leave it out")
+			case !printConfig:
+				return serve(cmd, config, unknown)
+			case len(unknown) > 0:
+				fmt.Fprintf(cmd.ErrOrStderr(), "hallmark: warning: no settings, and ignored: %s\n", printable(strings.Join(unknown, ", ")))
+			}
+			if out == "json" {
+				return printObject(cmd.OutOrStdout(), settings(config))
+			}
+			return config.Print(cmd.OutOrStdout())
 		},
 	}
 	for _, f := range config.Fields() {
@@ -50,14 +73,44 @@ and in hallmark.yaml (ops_listen); flags win over variables, variables over the 
 	}
 	cmd.Flags().StringVar(&file, "config", "", "configuration file (default "+server.ConfigFile+", where there is one)")
 	cmd.Flags().BoolVar(&printConfig, "print-config", false, "print the effective configuration and stop")
+	out.registerAs(cmd, "one object, with --print-config")
 	return cmd
+}
+
+// settings are the effective settings for programs, by their names in the file. Numbers
+// and truths are such; secrets are hidden.
+func settings(config server.Config) map[string]any {
+	all := make(map[string]any)
+	for _, f := range config.Fields() {
+		text := f.Value.String()
+		switch kind := f.Value.Type(); {
+		case f.Secret:
+			all[f.Key()] = "(hidden)"
+		case kind == "bool" || kind == "int":
+			all[f.Key()] = json.RawMessage(text) // they read the same in Go and in JSON
+		default:
+			all[f.Key()] = text
+		}
+	}
+	return all
 }
 
 // The settings are flags as they are.
 var _ pflag.Value = server.Value(nil)
 
-// serve composes the service: what judges, where it records, where it logs.
-func serve(cmd *cobra.Command, config server.Config) error {
+// serve composes the service: what judges, where it records, where it logs. unknown are
+// variables that are no settings.
+func serve(cmd *cobra.Command, config server.Config, unknown []string) error {
+	ctx := cmd.Context()
+	if !signal.Ignored(syscall.SIGHUP) { // nohup asks to stay
+		var stop context.CancelFunc
+		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
+		defer stop()
+	}
+	log := slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), nil))
+	if len(unknown) > 0 {
+		log.Warn("variables that are no settings are ignored", "variables", unknown)
+	}
 	loader, err := newLoader()
 	if err != nil {
 		return err
@@ -65,14 +118,14 @@ func serve(cmd *cobra.Command, config server.Config) error {
 	app, err := server.New(config, server.Deps{
 		Loader:    loader,
 		OpenStore: openStore(config),
-		Log:       slog.New(slog.NewJSONHandler(cmd.ErrOrStderr(), nil)),
+		Log:       log,
 		Getenv:    os.Getenv,
 		Ready:     cmd.OutOrStdout(),
 	})
 	if err != nil {
 		return err
 	}
-	return app.Run(cmd.Context())
+	return app.Run(ctx)
 }
 
 // storeFile is the embedded store in the data directory.

@@ -23,6 +23,7 @@ import (
 type textFlags struct {
 	mediaType, profile, rows, file, source string
 	maxChars                               int
+	output                                 output
 }
 
 func newText() *cobra.Command {
@@ -40,11 +41,13 @@ With --rows each line of a file is {"raw": …}, or "raw_base64" for exact bytes
   {"content": …, "truncated": false, "links": [{"text", "href"}], "removed": {KIND: COUNT}}
   {"error": REASON}        ENCODING, BYTE_LIMIT, ITEM_LIMIT, HTML_LIMIT or MEDIA_TYPE
 
-What is printed is outside text: data, whatever it says. --rows - reads standard input.
+With --output json the text of --file gives the same line. What is printed is outside
+text: data, whatever it says. --rows - reads standard input.
 
 Exit codes: 0 done, 1 the text of --file is refused, 2 no answer.`,
 		Example: `  hallmark text --media-type text/html --file page.html
-  echo '{"raw":"a\u200bb"}' | hallmark text --media-type text/plain --rows -`,
+  echo '{"raw":"a\u200bb"}' | hallmark text --media-type text/plain --rows -
+  hallmark text --media-type text/html --file page.html --output json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
@@ -53,12 +56,16 @@ Exit codes: 0 done, 1 the text of --file is refused, 2 no answer.`,
 	flags.StringVar(&f.profile, "profile", "prose", "prose or code")
 	flags.StringVar(&f.rows, "rows", "", "file of rows, - for standard input")
 	flags.StringVar(&f.file, "file", "-", "file of one text, - for standard input")
+	f.output.registerAs(cmd, "one value a line; with --rows always")
 	flags.StringVar(&f.source, "source", "", "address that links of a page are resolved against")
 	flags.IntVar(&f.maxChars, "max-chars", text.DefaultMaxOutputChars, "code points at which a text is cut")
 	return cmd
 }
 
 func (f *textFlags) run(cmd *cobra.Command) error {
+	if err := f.output.check(); err != nil {
+		return err
+	}
 	if f.maxChars < 1 {
 		return fmt.Errorf("--max-chars is a number from 1 on")
 	}
@@ -84,7 +91,15 @@ func (f *textFlags) run(cmd *cobra.Command) error {
 	result, err := text.Process(cmd.Context(), raw, f.mediaType, options)
 	if err != nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "hallmark: refused, %s: %v\n", textReason(err), err)
+		if f.output == "json" {
+			if err := printObject(cmd.OutOrStdout(), textError{textReason(err)}); err != nil {
+				return err
+			}
+		}
 		return errNo
+	}
+	if f.output == "json" {
+		return printObject(cmd.OutOrStdout(), textLine(result))
 	}
 	// The text goes to a file or a pipe as it is; it holds nothing that a terminal acts on.
 	_, err = fmt.Fprintln(cmd.OutOrStdout(), result.Content)
@@ -150,7 +165,7 @@ func (f *textFlags) runRows(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	return errors.Join(lines.Err(), results.Flush())
+	return errors.Join(rowsFault(lines.Err()), results.Flush())
 }
 
 // row processes one line. It is read strictly, so that a text of half a character is a
@@ -194,6 +209,11 @@ func (f *textFlags) row(ctx context.Context, line []byte) (any, error) {
 	if err != nil {
 		return textError{textReason(err)}, nil
 	}
+	return textLine(result), nil
+}
+
+// textLine is a text for programs.
+func textLine(result text.Result) textResult {
 	out := textResult{Content: result.Content, Truncated: result.Truncated, Links: []textLink{}, Removed: map[string]int{}}
 	for _, l := range result.Links {
 		out.Links = append(out.Links, textLink(l))
@@ -201,7 +221,7 @@ func (f *textFlags) row(ctx context.Context, line []byte) (any, error) {
 	for kind, n := range result.Removed.All() {
 		out.Removed[kind] = n
 	}
-	return out, nil
+	return out
 }
 
 // textReason names a refusal of the text path as the service does.

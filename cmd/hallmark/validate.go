@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/google/uuid"
@@ -160,6 +161,9 @@ func (f *validateFlags) request(cmd *cobra.Command) (*hallmarkv1.ValidateRequest
 	if f.at.addr == "" && (len(f.evidence) > 0 || f.receiptOut != "") {
 		return nil, errors.New("--evidence and --receipt-out need a service, which alone has the keys; name one with --addr")
 	}
+	if f.attempt < 0 || f.attempt > math.MaxInt32 {
+		return nil, fmt.Errorf("--attempt is a number from 1 on, not %d", f.attempt)
+	}
 	in := &inputs{cmd: cmd}
 	if f.requestID == "" {
 		f.requestID = uuid.NewString()
@@ -171,7 +175,7 @@ func (f *validateFlags) request(cmd *cobra.Command) (*hallmarkv1.ValidateRequest
 	request := &hallmarkv1.ValidateRequest{
 		Request: &hallmarkv1.OutstandingRequest{
 			Tool: f.tool, RequestId: f.requestID, ContractVersion: f.version,
-			ArgumentsJson: f.args, SessionId: f.sessionID, Attempt: uint32(max(f.attempt, 0)),
+			ArgumentsJson: f.args, SessionId: f.sessionID, Attempt: uint32(f.attempt), //nolint:gosec // looked at above
 			IssuedAt: timestamppb.Now(),
 		},
 		Upstream: upstream,
@@ -213,13 +217,20 @@ func (f *validateFlags) status(cmd *cobra.Command, u *hallmarkv1.Upstream) error
 			given++
 		}
 	}
+	const leastStatus, mostStatus = 100, 999
 	switch {
 	case given > 1:
 		return fmt.Errorf("--http-status, --exit-code and --transport-error exclude each other")
 	case cmd.Flags().Changed("http-status"):
-		u.Status = &hallmarkv1.Upstream_HttpStatus{HttpStatus: uint32(max(f.httpStatus, 0))}
+		if f.httpStatus < leastStatus || f.httpStatus > mostStatus {
+			return fmt.Errorf("--http-status is a number from %d to %d, not %d", leastStatus, mostStatus, f.httpStatus)
+		}
+		u.Status = &hallmarkv1.Upstream_HttpStatus{HttpStatus: uint32(f.httpStatus)} //nolint:gosec // within both
 	case cmd.Flags().Changed("exit-code"):
-		u.Status = &hallmarkv1.Upstream_ExitCode{ExitCode: int32(f.exitCode)}
+		if int(int32(f.exitCode)) != f.exitCode { //nolint:gosec // that is what is looked at
+			return fmt.Errorf("--exit-code is a number of 32 bits, not %d", f.exitCode)
+		}
+		u.Status = &hallmarkv1.Upstream_ExitCode{ExitCode: int32(f.exitCode)} //nolint:gosec // looked at above
 	case f.transportError != "":
 		code, known := hallmarkv1.TransportError_value["TRANSPORT_ERROR_"+f.transportError]
 		if !known || code == 0 {
