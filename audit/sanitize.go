@@ -195,6 +195,14 @@ func list[T any](s *sanitizer, in []T, limit int, bound func(*T) int) []T {
 // boundString returns s without invalid UTF-8 and NUL and with at most limit bytes in
 // JSON, its size there, and whether it was cut. It reads no more of s than it keeps.
 func boundString(s string, limit int) (out string, size int, cut bool) {
+	if len(s) <= limit && allPlain(s) { // nearly always
+		return s, len(s), false
+	}
+	return boundRunes(s, limit)
+}
+
+// boundRunes is boundString, rune by rune.
+func boundRunes(s string, limit int) (out string, size int, cut bool) {
 	dirty := false
 	end, endSize := 0, 0 // the longest beginning that leaves room for the ellipsis
 	for i := 0; i < len(s); {

@@ -32,17 +32,13 @@ type result struct {
 const claimSize = 128
 
 // newJob encodes an entry. The memo, the claims and the original are still the caller's.
-func newJob(e audit.Entry) (*job, error) {
-	row, err := encode(e.Record)
-	if err != nil {
-		return nil, err
-	}
-	j := &job{row: row, uses: e.Uses, original: e.Original, done: make(chan result, 1)}
-	j.size = row.size() + int64(len(e.Uses.Memo)+len(e.Uses.Claims)*claimSize)
+func newJob(e audit.Entry) *job {
+	j := &job{row: encode(e.Record), uses: e.Uses, original: e.Original, done: make(chan result, 1)}
+	j.size = j.row.size() + int64(len(e.Uses.Memo)+len(e.Uses.Claims)*claimSize)
 	if e.Original != nil {
 		j.size += int64(len(e.Original.Sealed))
 	}
-	return j, nil
+	return j
 }
 
 // own takes copies of what is the caller's, who may leave before the writer comes.

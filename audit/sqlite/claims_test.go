@@ -60,11 +60,7 @@ func TestBatchInOrder(t *testing.T) {
 	}
 	var batch []*job
 	for _, row := range rows {
-		j, err := newJob(row.e)
-		if err != nil {
-			t.Fatal(err)
-		}
-		batch = append(batch, j)
+		batch = append(batch, newJob(row.e))
 	}
 	if wrote, err := s.commit(batch); !wrote || err != nil {
 		t.Fatalf("commit = %t, %v", wrote, err)

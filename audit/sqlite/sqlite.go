@@ -152,10 +152,7 @@ func (s *Store) Append(ctx context.Context, e audit.Entry) (audit.Outcome, error
 	if err := e.Check(); err != nil {
 		return audit.Outcome{}, fmt.Errorf("audit/sqlite: append: %w", err)
 	}
-	j, err := newJob(e)
-	if err != nil {
-		return audit.Outcome{}, fmt.Errorf("audit/sqlite: append: %w: %w", audit.ErrInvalidRecord, err)
-	}
+	j := newJob(e)
 	if err := s.enqueue(j); err != nil {
 		return audit.Outcome{}, err
 	}
