@@ -1,9 +1,12 @@
 package audit
 
 import (
+	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -48,6 +51,23 @@ func (r *Record) AppendJSON(b []byte) []byte {
 	b = appendText(b, `"challenge_id":`, r.ChallengeID)
 	b = appendText(b, `"grant_issuer":`, r.GrantIssuer)
 	return append(b, '}')
+}
+
+// ReadJSON sets ReceiptID to that of a record in its stored form, without reading more of
+// it. An error says that it is no JSON object, or that the id is no string; it holds
+// nothing of either.
+func (n *Newest) ReadJSON(stored string) error {
+	if !strings.HasPrefix(strings.TrimLeft(stored, " \t\r\n"), "{") {
+		return errors.New("it is no object")
+	}
+	var found struct {
+		ReceiptID string `json:"receipt_id"`
+	}
+	if err := json.Unmarshal([]byte(stored), &found); err != nil {
+		return errors.New("it is no JSON, or the receipt's id is no string")
+	}
+	n.ReceiptID = found.ReceiptID
+	return nil
 }
 
 func (r *Rejection) appendJSON(b []byte) []byte {

@@ -118,8 +118,39 @@ func TestAppendJSONRandom(t *testing.T) {
 		checkJSON(t, "random", &r)
 		r.Sanitize()
 		checkJSON(t, "random, sanitized", &r)
+		n := Newest{DecisionID: "id"}
+		if err := n.ReadJSON(string(r.AppendJSON(nil))); err != nil || n != (Newest{DecisionID: "id", ReceiptID: r.ReceiptID}) {
+			t.Errorf("ReadJSON = %+v, %v; want %q", n, err, r.ReceiptID)
+		}
 		if t.Failed() {
 			return
+		}
+	}
+}
+
+// What is damaged gives no receipt, and what a later version adds does not matter.
+func TestReadJSON(t *testing.T) {
+	for _, c := range []struct {
+		name, stored, want string
+		bad                bool
+	}{
+		{"nothing in it", `{}`, "", false},
+		{"a receipt", `{"caller":"c","receipt_id":"r1","attempt":1}`, "r1", false},
+		{"escapes and spaces", " \n{\t\"receipt_id\" : \"r\\u003c1\" }", "r<1", false},
+		{"a name that only ends so", `{"signals":{"\"receipt_id\":\"x":1}}`, "", false},
+		{"one further in", `{"later":{"receipt_id":"r1"}}`, "", false},
+		{"null", `{"receipt_id":null}`, "", false},
+		{"other fields of other kinds", `{"caller":7,"receipt_id":"r1","later":[1]}`, "r1", false},
+		{"no string", `{"receipt_id":7}`, "", true},
+		{"cut short", `{"receipt_id":"r1"`, "", true},
+		{"followed by more", `{"receipt_id":"r1"}{}`, "", true},
+		{"no object", `["receipt_id"]`, "", true},
+		{"null alone", `null`, "", true},
+		{"empty", ``, "", true},
+	} {
+		n := Newest{DecisionID: "id"}
+		if err := n.ReadJSON(c.stored); (err != nil) != c.bad || n.ReceiptID != c.want || n.DecisionID != "id" {
+			t.Errorf("%s: %+v, %v", c.name, n, err)
 		}
 	}
 }

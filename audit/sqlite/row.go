@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"database/sql"
+	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -93,11 +94,19 @@ func (r *row) scan() []any {
 	return append(dst, &r.rest)
 }
 
-// args are the parameters of insertSQL.
-func (r *row) args() []any {
-	args := []any{r.decisionID, r.at}
+// appendArgs adds the parameters of a row of insertSQL.
+func (r *row) appendArgs(args []driver.Value) []driver.Value {
+	args = append(args, r.decisionID, r.at)
 	for i := range r.columns {
-		args = append(args, r.columns[i])
+		args = append(args, null(r.columns[i].String))
 	}
-	return append(args, r.rest)
+	return append(args, r.rest.String)
+}
+
+// null is how a string is stored: NULL stands for the empty one.
+func null(s string) driver.Value {
+	if s == "" {
+		return nil
+	}
+	return s
 }

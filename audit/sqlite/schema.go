@@ -1,5 +1,7 @@
 package sqlite
 
+import "strings"
+
 // applicationID marks the file as ours (PRAGMA application_id): "HLMK".
 const applicationID = 0x484c4d4b
 
@@ -106,11 +108,17 @@ CREATE INDEX originals_keep_until ON originals (keep_until);
 `,
 }
 
-const (
-	insertSQL = `INSERT INTO events
+// insertSQL adds so many rows, except those whose id is there. Any other conflict would be
+// our own fault and fails the batch; that it undoes the whole transaction at once spares
+// SQLite a journal of each statement.
+func insertSQL(rows int) string {
+	const row = `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	return `INSERT OR ROLLBACK INTO events
 	(decision_id, at, rpc, tenant, tool, request_id, session_id, failure_code, reason, decision, arguments_digest, delivered, rest)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (decision_id) DO NOTHING`
+	VALUES ` + row + strings.Repeat(`, `+row, rows-1) + ` ON CONFLICT (decision_id) DO NOTHING`
+}
 
+const (
 	// A rest that no version of the service can have written is not loaded at all.
 	columnsSQL = `SELECT seq, decision_id, at, rpc, tenant, tool, request_id, session_id, failure_code, reason, decision,
 	arguments_digest, delivered, iif(octet_length(rest) <= 4 * 65536, rest, NULL) FROM events`
