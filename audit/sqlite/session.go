@@ -12,41 +12,50 @@ import (
 	"github.com/hallmark-gate/hallmark/audit"
 )
 
-// latestSQL goes along events_latest; IS finds NULL too.
-const latestSQL = `SELECT decision_id, iif(octet_length(rest) <= 4 * 65536, rest, NULL) FROM events
-	WHERE rpc = 'validate' AND session_id = ? AND tenant IS ? AND tool IS ? AND arguments_digest IS ?
+// latestSQL finds the newest of what has the number ?5 and is what is asked for, and the
+// newest of what was written without numbers: two rows at most. IS finds NULL too.
+const (
+	latestSQL = `SELECT * FROM (` + newestSQL + ` INDEXED BY events_judged WHERE judged = ?5` + isJudged + `)
+	UNION ALL SELECT * FROM (` + newestSQL + ` INDEXED BY events_latest WHERE judged IS NULL` + isJudged + `)`
+
+	newestSQL = `SELECT at, decision_id, iif(octet_length(rest) <= 4 * 65536, rest, NULL) FROM events`
+	isJudged  = ` AND rpc = 'validate' AND session_id = ?1 AND tenant IS ?2 AND tool IS ?3 AND arguments_digest IS ?4
 	ORDER BY at DESC, decision_id DESC LIMIT 1`
+)
+
+// newest is a row of latestSQL.
+type newest struct {
+	at   int64
+	id   string // "" for no row
+	rest driver.Value
+}
 
 // Latest implements [audit.Store].
 func (s *Store) Latest(ctx context.Context, j audit.Judged) (audit.Newest, error) {
 	j = j.Sanitized()
-	var newest audit.Newest
-	found, damage := false, error(nil)
+	var found newest
 	err := s.look(ctx, func(l *lookup) error {
-		row, err := l.latest.one(j.SessionID, null(j.Tenant), null(j.Tool), null(j.ArgumentsDigest))
-		if found = row != nil; found {
-			newest, damage = readNewest(row)
-		}
-		return err
+		return l.latest.each(func(row []driver.Value) {
+			at, _ := row[0].(int64)
+			id, _ := row[1].(string)
+			if cmp.Or(cmp.Compare(at, found.at), strings.Compare(id, found.id)) > 0 || found.id == "" {
+				found = newest{at, id, row[2]}
+			}
+		}, j.SessionID, null(j.Tenant), null(j.Tool), null(j.ArgumentsDigest), judgedBy(j))
 	})
 	switch {
 	case err != nil:
 		return audit.Newest{}, s.readError(ctx, "latest", err)
-	case !found: // which is also so for the session "": none is stored
+	case found.id == "": // which is also so for the session "": none is stored
 		return audit.Newest{}, fmt.Errorf("audit/sqlite: latest: %w", audit.ErrNotFound)
 	}
-	return newest, damage
-}
-
-// readNewest reads a row of latestSQL.
-func readNewest(row []driver.Value) (n audit.Newest, err error) {
-	n.DecisionID, _ = row[0].(string)
-	rest, whole := row[1].(string)
+	rest, whole := found.rest.(string)
 	if !whole {
-		return audit.Newest{}, damaged(n.DecisionID, "its JSON is too large")
+		return audit.Newest{}, damaged(found.id, "its JSON is too large")
 	}
+	n := audit.Newest{DecisionID: found.id}
 	if err := n.ReadJSON(rest); err != nil {
-		return audit.Newest{}, damaged(n.DecisionID, "its JSON cannot be read")
+		return audit.Newest{}, damaged(found.id, "its JSON cannot be read")
 	}
 	return n, nil
 }
