@@ -3,7 +3,6 @@ package audit
 import (
 	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -170,7 +169,13 @@ func appendSignals(b []byte, name string, signals map[string]uint64) []byte {
 		return b
 	}
 	b = append(appendName(b, name), '{')
-	for _, key := range slices.Sorted(maps.Keys(signals)) {
+	var room [8]string
+	keys := room[:0]
+	for key := range signals {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
 		b = append(appendString(appendName(b, ""), key), ':')
 		b = strconv.AppendUint(b, signals[key], 10)
 	}

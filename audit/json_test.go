@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -179,6 +180,36 @@ func TestBoundString(t *testing.T) {
 		for limit := 3; limit < 9; limit++ {
 			check("a"+string([]byte{byte(c)})+"b", limit)
 		}
+	}
+}
+
+// The short way of signals gives what the long one does, and leaves the same room.
+func TestSignalsUnchanged(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for range 2000 {
+		in := map[string]uint64{}
+		for range rnd.IntN(2 * maxSignals) {
+			name := strings.Repeat("s", rnd.IntN(3)*rnd.IntN(maxWord)) + strconv.Itoa(rnd.IntN(1000))
+			if rnd.IntN(300) == 0 {
+				name += hostileTexts[rnd.IntN(len(hostileTexts))]
+			}
+			in[name] = rnd.Uint64()
+		}
+		if rnd.IntN(2) == 0 {
+			in[SignalCut] = 7
+		}
+		if len(in) == 0 {
+			continue
+		}
+		short, long := sanitizer{left: 1 << 20}, sanitizer{left: 1 << 20}
+		if got, want := short.signals(in), long.boundSignals(in); !reflect.DeepEqual(got, want) || short != long {
+			t.Fatalf("%d signals: %v, %+v; want %v, %+v", len(in), got, short, want, long)
+		}
+	}
+	before := map[string]uint64{"plain": 1}
+	r := Record{Signals: before, Tool: strings.Repeat("x", maxName+1)}
+	if r.Sanitize(); len(before) != 1 || r.Signals[SignalCut] != 1 || r.Signals["plain"] != 1 {
+		t.Errorf("Sanitize made %v and left %v", r.Signals, before)
 	}
 }
 
