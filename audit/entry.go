@@ -106,6 +106,14 @@ func (j Judged) Sanitized() Judged {
 	return Judged{Tenant: r.Tenant, SessionID: r.SessionID, Tool: r.Tool, ArgumentsDigest: r.ArgumentsDigest}
 }
 
+// Newest names a judgement and what it attests. The whole record is found by its id.
+type Newest struct {
+	// DecisionID is the id of the record.
+	DecisionID string
+	// ReceiptID is the id of the receipt that was issued; "" where none was.
+	ReceiptID string
+}
+
 // Delivery is a tool whose results were delivered to a session.
 type Delivery struct {
 	Tool string

@@ -97,6 +97,7 @@ func (r *Record) Sanitize() {
 	r.EvidenceIDs = list(&s, r.EvidenceIDs, maxIDs, s.id)
 	r.MoreRejections = list(&s, r.MoreRejections, maxMoreRejections, s.rejection)
 	if s.cut > 0 {
+		r.Signals = maps.Clone(r.Signals) // it may be the one that r had before
 		if r.Signals == nil {
 			r.Signals = make(map[string]uint64, 1)
 		}
@@ -143,12 +144,30 @@ func (s *sanitizer) reason(r *Reason) int {
 
 func (s *sanitizer) id(p *string) int { return idOverhead + s.text(p, maxWord) }
 
-// signals keeps the first maxSignals names in byte order, so that what is left out does
-// not depend on the order of the map. Names that become equal are added up.
+// signals returns the map itself where nothing of it has to change, which is nearly always.
 func (s *sanitizer) signals(in map[string]uint64) map[string]uint64 {
 	if len(in) == 0 {
 		return nil
 	}
+	if len(in) > maxSignals {
+		return s.boundSignals(in)
+	}
+	size := 0
+	for name := range in {
+		if len(name) > maxWord || !allPlain(name) {
+			return s.boundSignals(in)
+		}
+		if name != SignalCut { // its room is in baseOverhead
+			size += signalOverhead + len(name)
+		}
+	}
+	s.left -= size
+	return in
+}
+
+// boundSignals keeps the first maxSignals names in byte order, so that what is left out
+// does not depend on the order of the map. Names that become equal are added up.
+func (s *sanitizer) boundSignals(in map[string]uint64) map[string]uint64 {
 	out := make(map[string]uint64, len(in))
 	for name, n := range in {
 		s.text(&name, maxWord)
@@ -195,6 +214,14 @@ func list[T any](s *sanitizer, in []T, limit int, bound func(*T) int) []T {
 // boundString returns s without invalid UTF-8 and NUL and with at most limit bytes in
 // JSON, its size there, and whether it was cut. It reads no more of s than it keeps.
 func boundString(s string, limit int) (out string, size int, cut bool) {
+	if len(s) <= limit && allPlain(s) { // nearly always
+		return s, len(s), false
+	}
+	return boundRunes(s, limit)
+}
+
+// boundRunes is boundString, rune by rune.
+func boundRunes(s string, limit int) (out string, size int, cut bool) {
 	dirty := false
 	end, endSize := 0, 0 // the longest beginning that leaves room for the ellipsis
 	for i := 0; i < len(s); {

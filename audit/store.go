@@ -65,10 +65,10 @@ type Store interface {
 	// Recall returns the memo of a request that is remembered at the time now, else
 	// ErrNotFound; ErrUnavailable.
 	Recall(ctx context.Context, request Key, now time.Time) ([]byte, error)
-	// Latest returns the newest record of a Validate of this tool with these arguments in
+	// Latest names the newest record of a Validate of this tool with these arguments in
 	// the session, by At, then by DecisionID, whatever it came to; ErrNotFound where there
 	// is none or where the session is "", ErrUnavailable, ErrDamaged.
-	Latest(ctx context.Context, j Judged) (Record, error)
+	Latest(ctx context.Context, j Judged) (Newest, error)
 	// Delivered returns every tool whose results were delivered to a session, and how far
 	// they were trusted: sorted, without repeats, none for the session "". The error
 	// matches ErrUnavailable where the store cannot say, which includes more than

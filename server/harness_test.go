@@ -318,8 +318,8 @@ func (s *brokenStore) Recall(context.Context, audit.Key, time.Time) ([]byte, err
 	return nil, s.broken()
 }
 
-func (s *brokenStore) Latest(context.Context, audit.Judged) (audit.Record, error) {
-	return audit.Record{}, s.broken()
+func (s *brokenStore) Latest(context.Context, audit.Judged) (audit.Newest, error) {
+	return audit.Newest{}, s.broken()
 }
 
 func (s *brokenStore) Delivered(context.Context, string, string) ([]audit.Delivery, error) {

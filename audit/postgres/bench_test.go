@@ -53,6 +53,20 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
+// BenchmarkRatio states what a durable append costs beside one that only counts.
+func BenchmarkRatio(b *testing.B) {
+	audittest.Ratio(b, func(b *testing.B) (audit.Store, func() int64) {
+		s := mustOpen(b, database(b, server(b)), Options{})
+		return s, func() (size int64) {
+			if err := s.read.QueryRow(context.Background(), `SELECT pg_total_relation_size('events')`).Scan(&size); err != nil {
+				b.Error(err)
+			}
+			closeStore(b, s)
+			return size
+		}
+	})
+}
+
 // BenchmarkPurge measures the removal of events. One operation is one event.
 func BenchmarkPurge(b *testing.B) {
 	dsn := database(b, server(b))

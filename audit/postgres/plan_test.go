@@ -52,7 +52,7 @@ func TestPlans(t *testing.T) {
 		plan("session", "events_session_id", list(all, audit.Filter{SessionID: "session-7"})),
 		plan("failure", "events_failure_code", list(all, audit.Filter{FailureCode: "INVALID_RESPONSE"})),
 		plan("reason", "events_reason", list(all, audit.Filter{Reason: "SCHEMA"})),
-		plan("latest", "events_latest", latest(audit.Judged{Tenant: "tenant-3", SessionID: "session-7", Tool: "tool-3", ArgumentsDigest: "x"})),
+		{"latest", "events_latest", latestSQL, []any{"session-7", "tool-3", "x", "tenant-3"}},
 		{"delivered", "events_delivered", deliveredSQL, []any{"session-7", "tenant-3", 1001}},
 		{"tail", "events_written", `SELECT xid, seq FROM events WHERE ` + strings.Join(tail.where, ` AND `) + ` ORDER BY xid, seq LIMIT 5000`, tail.args},
 		{"purge", "events_at", purgeEventsSQL, []any{int64(0), int64(1700000000000000000), int64(1000)}},

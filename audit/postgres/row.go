@@ -35,6 +35,9 @@ func fields(rec *audit.Record) [columnCount]*string {
 	}
 }
 
+// usualRest is the size in bytes that the JSON of nearly every record stays within.
+const usualRest = 1024
+
 // encode sanitizes and encodes a record that Check let pass. Only a fault of our own makes
 // it fail.
 func encode(rec audit.Record) (row, error) {
@@ -47,11 +50,8 @@ func encode(rec audit.Record) (row, error) {
 		r.columns[i] = *p
 	}
 	rec.Rejection.Reason = "" // it has a column
-	rest, err := json.Marshal(&rec)
-	if err != nil {
-		return row{}, fmt.Errorf("encode: %w", err)
-	}
-	r.rest = string(rest)
+	var room [usualRest]byte
+	r.rest = string(rec.AppendJSON(room[:0]))
 	return r, nil
 }
 

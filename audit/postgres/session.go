@@ -50,27 +50,30 @@ func (s *Store) oneError(ctx context.Context, what string, err error) error {
 }
 
 // Latest implements [audit.Store].
-func (s *Store) Latest(ctx context.Context, j audit.Judged) (audit.Record, error) {
+func (s *Store) Latest(ctx context.Context, j audit.Judged) (audit.Newest, error) {
 	j = j.Sanitized()
 	if j.SessionID == "" && ctx.Err() == nil && !s.isClosed() {
-		return audit.Record{}, fmt.Errorf("audit/postgres: latest: %w", audit.ErrNotFound)
+		return audit.Newest{}, fmt.Errorf("audit/postgres: latest: %w", audit.ErrNotFound)
 	}
-	q := latest(j)
-	var found row
-	if err := s.read.QueryRow(ctx, q.sql(1), q.args...).Scan(found.scan()...); err != nil {
-		return audit.Record{}, s.oneError(ctx, "latest", err)
+	var newest audit.Newest
+	var rest *string
+	if err := s.read.QueryRow(ctx, latestSQL, j.SessionID, j.Tool, j.ArgumentsDigest, j.Tenant).Scan(&newest.DecisionID, &rest); err != nil {
+		return audit.Newest{}, s.oneError(ctx, "latest", err)
 	}
-	return found.decode()
+	if rest == nil {
+		return audit.Newest{}, damaged(newest.DecisionID, "its JSON is too large")
+	}
+	if err := newest.ReadJSON(*rest); err != nil {
+		return audit.Newest{}, damaged(newest.DecisionID, "its JSON cannot be read")
+	}
+	return newest, nil
 }
 
-// latest asks for what Latest returns. Of the two conditions on the session the second is
+// latestSQL goes along events_latest. Of the two conditions on the session the second is
 // there for the index.
-func latest(j audit.Judged) query {
-	q := query{order: newestFirst}
-	q.and(`rpc = 'validate' AND session_id = ` + q.arg(j.SessionID) + ` AND session_id <> ''`)
-	q.and(`tool = ` + q.arg(j.Tool) + ` AND arguments_digest = ` + q.arg(j.ArgumentsDigest) + ` AND tenant = ` + q.arg(j.Tenant))
-	return q
-}
+const latestSQL = `SELECT decision_id::text, CASE WHEN octet_length(rest::text) <= 4 * 65536 THEN rest::text END FROM events
+	WHERE rpc = 'validate' AND session_id = $1 AND session_id <> '' AND tool = $2 AND arguments_digest = $3 AND tenant = $4
+	ORDER BY ` + newestFirst + ` LIMIT 1`
 
 // deliveredSQL steps from each tool to the next along its index: the cost is that of what
 // it finds, however often a tool was delivered.

@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/hallmark-gate/hallmark/audit"
 	"github.com/hallmark-gate/hallmark/audit/audittest"
@@ -78,21 +76,11 @@ func benchAppend(b *testing.B, callers int, entryOf func(n int) audit.Entry) {
 	b.ReportMetric(float64(info.Size())/float64(b.N), "disk-B/op")
 }
 
-// BenchmarkRatio states what a durable append costs beside one that only counts: value is
-// the added latency at the median, in microseconds.
+// BenchmarkRatio states what a durable append costs beside one that only counts.
 func BenchmarkRatio(b *testing.B) {
-	for _, callers := range []int{1, 16, 64} {
-		b.Run(fmt.Sprintf("append@%d", callers), func(b *testing.B) {
-			s := mustOpen(b, newPath(b), Options{})
-			const events = 2000
-			var counted atomic.Int64
-			count := func(context.Context, audit.Entry) error { counted.Add(1); return nil }
-			write := func(ctx context.Context, e audit.Entry) error { _, err := s.Append(ctx, e); return err }
-			began := time.Now()
-			added := medianOf(b, callers, events, write)
-			took := time.Since(began)
-			b.ReportMetric(float64(added-medianOf(b, callers, events, count))/1e3, "value")
-			b.ReportMetric(events/took.Seconds(), "events/s")
+	audittest.Ratio(b, func(b *testing.B) (audit.Store, func() int64) {
+		s := mustOpen(b, newPath(b), Options{})
+		return s, func() int64 {
 			if err := s.Close(context.Background()); err != nil {
 				b.Error(err)
 			}
@@ -100,33 +88,9 @@ func BenchmarkRatio(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			b.ReportMetric(float64(info.Size())/events, "bytes/event")
-		})
-	}
-}
-
-// medianOf appends by some callers at once and returns the median time of one.
-func medianOf(b *testing.B, callers, events int, add func(context.Context, audit.Entry) error) time.Duration {
-	b.Helper()
-	took := make([]time.Duration, events)
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range callers {
-		wg.Go(func() {
-			for n := next.Add(1); n <= int64(events); n = next.Add(1) {
-				e := audit.Entry{Record: audittest.Full(int(n))}
-				began := time.Now()
-				if err := add(context.Background(), e); err != nil {
-					b.Error(err)
-					return
-				}
-				took[n-1] = time.Since(began)
-			}
-		})
-	}
-	wg.Wait()
-	slices.Sort(took)
-	return took[events/2]
+			return info.Size()
+		}
+	})
 }
 
 // BenchmarkList measures a page of 50 out of 20,000 records, by the least selective and

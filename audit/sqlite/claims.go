@@ -2,12 +2,10 @@ package sqlite
 
 import (
 	"bytes"
-	"context"
-	"database/sql"
+	"database/sql/driver"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/hallmark-gate/hallmark/audit"
 )
@@ -32,17 +30,13 @@ type result struct {
 const claimSize = 128
 
 // newJob encodes an entry. The memo, the claims and the original are still the caller's.
-func newJob(e audit.Entry) (*job, error) {
-	row, err := encode(e.Record)
-	if err != nil {
-		return nil, err
-	}
-	j := &job{row: row, uses: e.Uses, original: e.Original, done: make(chan result, 1)}
-	j.size = row.size() + int64(len(e.Uses.Memo)+len(e.Uses.Claims)*claimSize)
+func newJob(e audit.Entry) *job {
+	j := &job{row: encode(e.Record), uses: e.Uses, original: e.Original, done: make(chan result, 1)}
+	j.size = j.row.size() + int64(len(e.Uses.Memo)+len(e.Uses.Claims)*claimSize)
 	if e.Original != nil {
 		j.size += int64(len(e.Original.Sealed))
 	}
-	return j, nil
+	return j
 }
 
 // own takes copies of what is the caller's, who may leave before the writer comes.
@@ -54,43 +48,147 @@ func (j *job) own() {
 	}
 }
 
-// statements are those of the writer.
+// plain reports whether the entry is a record and nothing else: it is then written whatever
+// the others of its batch use.
+func (j *job) plain() bool {
+	return j.uses.Request == "" && len(j.uses.Claims) == 0 && j.original == nil
+}
+
+// rowsAtOnce is the number of records that one statement writes where so many plain ones
+// follow each other. More bring little.
+const rowsAtOnce = 8
+
+// statements are those of the writer, on its connection.
 type statements struct {
-	insert, known, recall, remember, used, use, keep *sql.Stmt
+	conn                                     driver.Conn
+	begin, commit, rollback                  *statement
+	insert, insertRows                       *statement
+	known, recall, remember, used, use, keep *statement
+	values                                   []driver.Value // room for those of insert
 }
 
-func (s *statements) all() []*(*sql.Stmt) {
-	return []*(*sql.Stmt){&s.insert, &s.known, &s.recall, &s.remember, &s.used, &s.use, &s.keep}
-}
-
-// prepare prepares them all; what it had prepared before an error is in s.
-func prepare(ctx context.Context, db *sql.DB) (s statements, err error) {
-	texts := [...]string{insertSQL, knownSQL, recallSQL, rememberSQL, usedSQL, useSQL, keepSQL}
-	for i, p := range s.all() {
-		if *p, err = db.PrepareContext(ctx, texts[i]); err != nil {
-			return s, err
-		}
+func (s *statements) all() []of {
+	return []of{
+		{&s.begin, `BEGIN IMMEDIATE`},
+		{&s.commit, `COMMIT`},
+		{&s.rollback, `ROLLBACK`},
+		{&s.insert, insertSQL(1)},
+		{&s.insertRows, insertSQL(rowsAtOnce)},
+		{&s.known, knownSQL},
+		{&s.recall, recallSQL},
+		{&s.remember, rememberSQL},
+		{&s.used, usedSQL},
+		{&s.use, useSQL},
+		{&s.keep, keepSQL},
 	}
-	return s, nil
 }
 
-// in returns the statements within a transaction.
-func (s *statements) in(tx *sql.Tx) *statements {
-	within := *s
-	for _, p := range within.all() {
-		*p = tx.Stmt(*p)
+// on prepares the statements, unless they are prepared on that connection.
+func (s *statements) on(c driver.Conn) error {
+	if s.conn == c {
+		return nil
 	}
-	return &within
+	if err := s.close(); err != nil {
+		return err
+	}
+	if err := prepareAll(c, s.all()); err != nil {
+		return errors.Join(err, s.close())
+	}
+	s.conn = c
+	return nil
 }
 
+// close closes the statements; their connection must still be open.
 func (s *statements) close() error {
-	var errs []error
-	for _, p := range s.all() {
-		if *p != nil {
-			errs = append(errs, (*p).Close())
-		}
+	err := closeAll(s.all())
+	*s = statements{}
+	return err
+}
+
+// inTx runs f in one transaction. After an error the connection must be thrown away.
+func (s *statements) inTx(f func() (wrote bool, err error)) (wrote bool, err error) {
+	if _, err := s.begin.exec(); err != nil {
+		return false, fmt.Errorf("begin: %w", err)
 	}
-	return errors.Join(errs...)
+	if wrote, err = f(); err != nil {
+		_, _ = s.rollback.exec() // SQLite may have done so already
+		return false, err
+	}
+	if _, err := s.commit.exec(); err != nil {
+		return false, fmt.Errorf("commit: %w", err)
+	}
+	return wrote, nil
+}
+
+// writeBatch decides the entries of a batch one after another, each with what those before
+// it used, and writes them.
+func (s *statements) writeBatch(batch []*job) (wrote bool, err error) {
+	for rest := batch; len(rest) > 0; {
+		n := 0
+		for n < len(rest) && rest[n].plain() {
+			n++
+		}
+		written := false
+		if n > 0 {
+			written, err = s.writePlain(rest[:n])
+		} else {
+			n = 1
+			written, err = s.judgeAndWrite(rest[0])
+		}
+		if err != nil {
+			return false, err
+		}
+		wrote = wrote || written
+		rest = rest[n:]
+	}
+	return wrote, nil
+}
+
+// writePlain writes plain entries, except those whose id is there already.
+func (s *statements) writePlain(jobs []*job) (wrote bool, err error) {
+	for len(jobs) > 0 {
+		n, insert := 1, s.insert
+		if len(jobs) >= rowsAtOnce {
+			n, insert = rowsAtOnce, s.insertRows
+		}
+		_, written, err := s.writeRows(insert, jobs[:n])
+		if err != nil {
+			return false, err
+		}
+		wrote = wrote || written
+		jobs = jobs[n:]
+	}
+	return wrote, nil
+}
+
+// writeRows writes the records of as many entries as insert takes. seq is that of the last
+// one, if it was written.
+func (s *statements) writeRows(insert *statement, jobs []*job) (seq int64, wrote bool, err error) {
+	s.values = s.values[:0]
+	for _, j := range jobs {
+		s.values = j.row.appendArgs(s.values)
+	}
+	defer clear(s.values) // keep no record alive while idle
+	done, err := insert.exec(s.values...)
+	if err != nil {
+		return 0, false, fmt.Errorf("insert: %w", err)
+	}
+	n, err := done.RowsAffected()
+	if err != nil {
+		return 0, false, fmt.Errorf("insert: %w", err)
+	}
+	if seq, err = done.LastInsertId(); err != nil {
+		return 0, false, fmt.Errorf("insert: %w", err)
+	}
+	return seq, n > 0, nil
+}
+
+// judgeAndWrite writes an entry if it may be.
+func (s *statements) judgeAndWrite(j *job) (wrote bool, err error) {
+	if j.outcome, err = s.judge(j); err != nil || !j.outcome.Written() {
+		return false, err
+	}
+	return s.write(j)
 }
 
 // judge says what becomes of an entry, by reading alone: an entry that is refused leaves
@@ -99,27 +197,30 @@ func (s *statements) judge(j *job) (audit.Outcome, error) {
 	if j.uses.Request == "" && len(j.uses.Claims) == 0 {
 		return audit.Outcome{}, nil
 	}
-	var one int
-	switch err := s.known.QueryRow(j.row.decisionID).Scan(&one); {
-	case err == nil:
-		return audit.Outcome{}, nil // the first one stays, and used what it used
-	case !errors.Is(err, sql.ErrNoRows):
+	switch row, err := s.known.one(j.row.decisionID); {
+	case err != nil:
 		return audit.Outcome{}, fmt.Errorf("look up: %w", err)
+	case row != nil:
+		return audit.Outcome{}, nil // the first one stays, and used what it used
 	}
 	if j.uses.Request != "" {
-		memo, err := recall(s.recall.QueryRow(keyBytes(j.uses.Request), j.row.at))
-		if err == nil {
-			return audit.Outcome{Repeated: true, Memo: memo}, nil
-		}
-		if !errors.Is(err, sql.ErrNoRows) {
+		memo, found, err := recall(s.recall, j.uses.Request, j.row.at)
+		if err != nil {
 			return audit.Outcome{}, fmt.Errorf("recall: %w", err)
+		}
+		if found {
+			return audit.Outcome{Repeated: true, Memo: memo}, nil
 		}
 	}
 	var o audit.Outcome
 	for i, c := range j.uses.Claims {
-		used := int64(0)
-		if err := s.used.QueryRow(keyBytes(c.Key), j.row.at).Scan(&used); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		row, err := s.used.one(keyBytes(c.Key), j.row.at)
+		if err != nil {
 			return audit.Outcome{}, fmt.Errorf("count: %w", err)
+		}
+		used := int64(0)
+		if row != nil {
+			used, _ = row[0].(int64) // the table holds nothing else
 		}
 		if used >= int64(c.Limit) {
 			o.Short = append(o.Short, i)
@@ -130,51 +231,36 @@ func (s *statements) judge(j *job) (audit.Outcome, error) {
 
 // write writes an entry that judge let through, unless its id is there already.
 func (s *statements) write(j *job) (written bool, err error) {
-	done, err := s.insert.Exec(j.row.args()...)
-	if err != nil {
-		return false, fmt.Errorf("insert: %w", err)
-	}
-	if n, err := done.RowsAffected(); n == 0 || err != nil {
+	seq, written, err := s.writeRows(s.insert, []*job{j})
+	if err != nil || !written {
 		return false, err
 	}
 	if j.uses.Request != "" {
-		if _, err := s.remember.Exec(keyBytes(j.uses.Request), j.uses.Until.UnixNano(), blob(j.uses.Memo)); err != nil {
+		if _, err := s.remember.exec(keyBytes(j.uses.Request), j.uses.Until.UnixNano(), blob(j.uses.Memo)); err != nil {
 			return false, fmt.Errorf("remember: %w", err)
 		}
 	}
 	for _, c := range j.uses.Claims {
-		if _, err := s.use.Exec(keyBytes(c.Key), c.Until.UnixNano(), j.row.at); err != nil {
+		if _, err := s.use.exec(keyBytes(c.Key), c.Until.UnixNano(), j.row.at); err != nil {
 			return false, fmt.Errorf("use: %w", err)
 		}
 	}
 	if j.original != nil {
-		seq, err := done.LastInsertId()
-		if err != nil {
-			return false, fmt.Errorf("insert: %w", err)
-		}
-		if _, err := s.keep.Exec(seq, j.original.KeepUntil.UnixNano(), blob(j.original.Sealed)); err != nil {
+		if _, err := s.keep.exec(seq, j.original.KeepUntil.UnixNano(), blob(j.original.Sealed)); err != nil {
 			return false, fmt.Errorf("keep: %w", err)
 		}
 	}
 	return true, nil
 }
 
-// Recall implements [audit.Store].
-func (s *Store) Recall(ctx context.Context, request audit.Key, now time.Time) ([]byte, error) {
-	memo, err := recall(s.read.QueryRowContext(ctx, recallSQL, keyBytes(request), nanos(now)))
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, fmt.Errorf("audit/sqlite: recall: %w", audit.ErrNotFound)
-	}
-	if err != nil {
-		return nil, s.readError(ctx, "recall", err)
-	}
-	return memo, nil
-}
-
 // recall reads a memo into bytes of its own.
-func recall(r *sql.Row) (memo []byte, err error) {
-	err = r.Scan(&memo)
-	return memo, err
+func recall(s *statement, request audit.Key, now int64) (memo []byte, found bool, err error) {
+	row, err := s.one(keyBytes(request), now)
+	if err != nil || row == nil {
+		return nil, false, err
+	}
+	memo, _ = row[0].([]byte) // the table holds nothing else
+	return memo, true, nil
 }
 
 // keyBytes is how a key is stored: half its size. What is no key has none of 32 bytes and

@@ -60,11 +60,7 @@ func TestBatchInOrder(t *testing.T) {
 	}
 	var batch []*job
 	for _, row := range rows {
-		j, err := newJob(row.e)
-		if err != nil {
-			t.Fatal(err)
-		}
-		batch = append(batch, j)
+		batch = append(batch, newJob(row.e))
 	}
 	if wrote, err := s.commit(batch); !wrote || err != nil {
 		t.Fatalf("commit = %t, %v", wrote, err)
@@ -169,6 +165,91 @@ func TestQueueBytesOfOriginals(t *testing.T) {
 		t.Errorf("%d of 10 entries were refused, want 9; %d bytes are still counted", full.Load(), s.bytes.Load())
 	}
 	closeStore(t, s)
+}
+
+// Latest tells apart what has one number, and looks at what was written without numbers by
+// a version before: the newest of all counts, whichever has it.
+func TestLatestNumbers(t *testing.T) {
+	base := audittest.Record(0).At
+	asked := audit.Judged{Tenant: "acme", SessionID: "session-1", Tool: "review_status", ArgumentsDigest: "d1"}
+	type row struct {
+		n, seconds int
+		digest     string
+		judged     any // the number; nil for none
+	}
+	mine := judgedBy(asked)
+	for _, c := range []struct {
+		name string
+		rows []row
+		want int // -1 for none
+	}{
+		{"one of each, with a number newer", []row{{1, 10, "d1", nil}, {2, 20, "d1", mine}}, 2},
+		{"one of each, without newer", []row{{1, 30, "d1", nil}, {2, 20, "d1", mine}}, 1},
+		{"at the same time, the larger id with a number", []row{{1, 10, "d1", nil}, {2, 10, "d1", mine}}, 2},
+		{"at the same time, the larger id without", []row{{2, 10, "d1", nil}, {1, 10, "d1", mine}}, 2},
+		{"several without", []row{{1, 10, "d1", nil}, {2, 30, "d1", nil}, {3, 20, "d1", nil}}, 2},
+		{"before 1970, as other hands may write", []row{{1, -3_000_000_000, "d1", nil}}, 1},
+		{"other arguments without a number", []row{{1, 10, "d2", nil}}, -1},
+		{"the same number by chance", []row{{1, 10, "d1", mine}, {2, 20, "d2", mine}, {3, 30, "d3", mine}}, 1},
+		{"only by chance", []row{{2, 20, "d2", mine}}, -1},
+	} {
+		path := newPath(t)
+		s := mustOpen(t, path, Options{})
+		for _, r := range c.rows {
+			number := "NULL"
+			if r.judged != nil {
+				number = fmt.Sprint(r.judged)
+			}
+			execRaw(t, path, fmt.Sprintf(`INSERT INTO events (decision_id, at, rpc, tenant, tool, session_id, arguments_digest, rest, judged)
+				VALUES ('%s', %d, 'validate', 'acme', 'review_status', 'session-1', '%s', '{"receipt_id":"r%d"}', %s)`,
+				audittest.ID(r.n), base.Add(time.Duration(r.seconds)*time.Second).UnixNano(), r.digest, r.n, number))
+		}
+		got, err := s.Latest(t.Context(), asked)
+		want := audit.Newest{DecisionID: audittest.ID(max(c.want, 0)), ReceiptID: fmt.Sprint("r", c.want)}
+		if c.want < 0 && !errors.Is(err, audit.ErrNotFound) || c.want >= 0 && (err != nil || got != want) {
+			t.Errorf("%s: Latest = %+v, %v; want %d", c.name, got, err, c.want)
+		}
+		closeStore(t, s)
+	}
+}
+
+// Judgements of one session lie together, those of one call have one number, and nothing
+// else has one.
+func TestJudgedBy(t *testing.T) {
+	rec := audittest.Record(1, func(r *audit.Record) { r.ArgumentsDigest = "d1" })
+	first, _ := encode(rec).judged.(int64)
+	seen := map[int64]bool{first: true}
+	for _, c := range []struct {
+		name    string
+		edit    func(*audit.Record)
+		same    bool // the number
+		session bool // lies with the first
+	}{
+		{"another request", func(r *audit.Record) { r.RequestID, r.DecisionID = "other", audittest.ID(2) }, true, true},
+		{"another tool", func(r *audit.Record) { r.Tool = "other" }, false, true},
+		{"other arguments", func(r *audit.Record) { r.ArgumentsDigest = "d2" }, false, true},
+		{"no arguments", func(r *audit.Record) { r.ArgumentsDigest = "" }, false, true},
+		{"another session", func(r *audit.Record) { r.SessionID = "session-2" }, false, false},
+		{"another tenant", func(r *audit.Record) { r.Tenant = "other" }, false, false},
+		{"the border between names", func(r *audit.Record) { r.Tenant, r.SessionID = "acmes", "ession-1" }, false, false},
+	} {
+		other := rec
+		c.edit(&other)
+		got, ok := encode(other).judged.(int64)
+		if !ok || (got == first) != c.same || (got>>40 == first>>40) != c.session || seen[got] != c.same {
+			t.Errorf("%s: %x beside %x", c.name, got, first)
+		}
+		seen[got] = true
+	}
+	for _, edit := range []func(*audit.Record){
+		func(r *audit.Record) { r.RPC = "authorize" }, func(r *audit.Record) { r.RPC = "" }, func(r *audit.Record) { r.SessionID = "" },
+	} {
+		other := rec
+		edit(&other)
+		if got := encode(other).judged; got != nil {
+			t.Errorf("%+v has the number %v", other, got)
+		}
+	}
 }
 
 // A damaged judgement is said to be damaged, and a tail goes on after it.

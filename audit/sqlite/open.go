@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -76,23 +77,22 @@ func (s *Store) open(ctx context.Context) error {
 			return err
 		}
 	}
-	if s.stmts, err = prepare(ctx, s.write); err != nil {
+	const reading = "_pragma=query_only(1)"
+	if s.read, err = s.connect(s.opts.Readers+1, reading); err != nil {
 		return err
 	}
-	if s.read, err = s.connect(s.opts.Readers+1, "_pragma=query_only(1)"); err != nil {
+	if s.lookups.connector, err = s.connector(reading); err != nil {
 		return err
 	}
+	s.lookups.turns = make(chan struct{}, s.opts.Readers)
 	if s.pin, err = s.read.Conn(ctx); err != nil {
-		return err
-	}
-	if s.delivered, err = s.read.PrepareContext(ctx, deliveredSQL); err != nil {
-		return err
-	}
-	if s.latest, err = s.read.PrepareContext(ctx, latestSQL); err != nil {
 		return err
 	}
 	// A read makes SQLite open the log, and with it keep the log.
 	if _, err := s.pin.ExecContext(ctx, `SELECT count(*) FROM probe`); err != nil {
+		return err
+	}
+	if err := s.onWriter(func() error { return nil }); err != nil { // its statements fit the schema
 		return err
 	}
 	if err := s.probe(); err != nil {
@@ -123,9 +123,21 @@ func (s *Store) abandon() error {
 	return errors.Join(errs...)
 }
 
-// connect makes a pool of at most n connections. mode=rw: a file that was removed is
-// never made anew in silence.
+// connect makes a pool of at most n connections.
 func (s *Store) connect(n int, params string) (*sql.DB, error) {
+	c, err := s.connector(params)
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(c)
+	db.SetMaxOpenConns(n)
+	db.SetMaxIdleConns(n)
+	return db, nil
+}
+
+// connector makes connections to the file. mode=rw: one that was removed is never made
+// anew in silence.
+func (s *Store) connector(params string) (driver.Connector, error) {
 	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(s.path)}
 	dsn.RawQuery = "mode=rw&_busy_timeout=" + strconv.FormatInt(max(1, s.opts.BusyTimeout.Milliseconds()), 10) +
 		"&_defensive=1&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)&" + params
@@ -136,10 +148,7 @@ func (s *Store) connect(n int, params string) (*sql.DB, error) {
 	if s.opts.wrap != nil {
 		c = s.opts.wrap(c)
 	}
-	db := sql.OpenDB(c)
-	db.SetMaxOpenConns(n)
-	db.SetMaxIdleConns(n)
-	return db, nil
+	return c, nil
 }
 
 // smallestFile is the smallest page of SQLite, in bytes; what is smaller it would take

@@ -58,8 +58,12 @@ func TestSearchPlans(t *testing.T) {
 		args            []any
 		want            []string
 	}{
-		{"latest", latestSQL, []any{"s", "t", "x", "d"}, []string{"INDEX events_latest (tenant=? AND session_id=? AND tool=? AND arguments_digest=?)"}},
-		{"latest, no arguments", latestSQL, []any{"s", nil, nil, nil}, []string{"INDEX events_latest (tenant=? AND session_id=? AND tool=? AND arguments_digest=?)"}},
+		{"latest", latestSQL, []any{"s", "t", "x", "d", 1}, []string{
+			"INDEX events_judged (judged=?)", "INDEX events_latest (tenant=? AND session_id=? AND tool=? AND arguments_digest=?)",
+		}},
+		{"latest, no arguments", latestSQL, []any{"s", nil, nil, nil, 1}, []string{
+			"INDEX events_judged (judged=?)", "INDEX events_latest (tenant=? AND session_id=? AND tool=? AND arguments_digest=?)",
+		}},
 		{"delivered", deliveredSQL, []any{"s", "t", 10}, []string{
 			"INDEX events_delivered (tenant=? AND session_id=?)", "INDEX events_delivered (tenant=? AND session_id=? AND <expr>>?)",
 		}},

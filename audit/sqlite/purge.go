@@ -116,11 +116,18 @@ func (s *Store) purge(st *step) (r stepped) {
 		return stepped{err: *err}
 	}
 	err := s.attempt(func() error {
-		_, err := s.inTx(func(tx *sql.Tx) (wrote bool, err error) {
-			r.removed, r.more, err = st.remove(tx, st.purge)
-			return r.removed != audit.Purged{}, err
-		})
-		return err
+		tx, err := s.write.BeginTx(context.Background(), nil)
+		if err != nil {
+			return fmt.Errorf("begin: %w", err)
+		}
+		if r.removed, r.more, err = st.remove(tx, st.purge); err != nil {
+			_ = tx.Rollback() // the connection is thrown away in any case
+			return err
+		}
+		if err := tx.Commit(); err != nil {
+			return fmt.Errorf("commit: %w", err)
+		}
+		return nil
 	})
 	if err != nil {
 		return stepped{err: err}

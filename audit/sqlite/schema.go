@@ -1,5 +1,7 @@
 package sqlite
 
+import "strings"
+
 // applicationID marks the file as ours (PRAGMA application_id): "HLMK".
 const applicationID = 0x484c4d4b
 
@@ -104,13 +106,29 @@ CREATE TABLE originals (
 ) STRICT;
 CREATE INDEX originals_keep_until ON originals (keep_until);
 `,
+	// Every judgement goes to a place of its own in the index that Latest asks; entries of
+	// 27 bytes instead of 140 let a commit write fewer pages. What is written without judged,
+	// by versions before, stays in events_latest, where Latest looks too.
+	`
+ALTER TABLE events ADD COLUMN judged INTEGER; -- see judgedBy; NULL where Latest never finds it, and in rows of version 2
+CREATE INDEX events_judged ON events (judged, at) WHERE judged IS NOT NULL;
+DROP INDEX events_latest;
+CREATE INDEX events_latest ON events (tenant, session_id, tool, arguments_digest, at)
+	WHERE rpc = 'validate' AND session_id IS NOT NULL AND judged IS NULL;
+`,
+}
+
+// insertSQL adds so many rows, except those whose id is there. Any other conflict would be
+// our own fault and fails the batch; that it undoes the whole transaction at once spares
+// SQLite a journal of each statement.
+func insertSQL(rows int) string {
+	const row = `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	return `INSERT OR ROLLBACK INTO events
+	(decision_id, at, rpc, tenant, tool, request_id, session_id, failure_code, reason, decision, arguments_digest, delivered, rest, judged)
+	VALUES ` + row + strings.Repeat(`, `+row, rows-1) + ` ON CONFLICT (decision_id) DO NOTHING`
 }
 
 const (
-	insertSQL = `INSERT INTO events
-	(decision_id, at, rpc, tenant, tool, request_id, session_id, failure_code, reason, decision, arguments_digest, delivered, rest)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (decision_id) DO NOTHING`
-
 	// A rest that no version of the service can have written is not loaded at all.
 	columnsSQL = `SELECT seq, decision_id, at, rpc, tenant, tool, request_id, session_id, failure_code, reason, decision,
 	arguments_digest, delivered, iif(octet_length(rest) <= 4 * 65536, rest, NULL) FROM events`

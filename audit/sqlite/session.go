@@ -3,31 +3,61 @@ package sqlite
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"errors"
+	"database/sql/driver"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hallmark-gate/hallmark/audit"
 )
 
-// latestSQL goes along events_latest; IS finds NULL too.
-const latestSQL = columnsSQL + ` WHERE rpc = 'validate' AND session_id = ? AND tenant IS ? AND tool IS ? AND arguments_digest IS ?
+// latestSQL finds the newest of what has the number ?5 and is what is asked for, and the
+// newest of what was written without numbers: two rows at most. IS finds NULL too.
+const (
+	latestSQL = `SELECT * FROM (` + newestSQL + ` INDEXED BY events_judged WHERE judged = ?5` + isJudged + `)
+	UNION ALL SELECT * FROM (` + newestSQL + ` INDEXED BY events_latest WHERE judged IS NULL` + isJudged + `)`
+
+	newestSQL = `SELECT at, decision_id, iif(octet_length(rest) <= 4 * 65536, rest, NULL) FROM events`
+	isJudged  = ` AND rpc = 'validate' AND session_id = ?1 AND tenant IS ?2 AND tool IS ?3 AND arguments_digest IS ?4
 	ORDER BY at DESC, decision_id DESC LIMIT 1`
+)
+
+// newest is a row of latestSQL.
+type newest struct {
+	at   int64
+	id   string // "" for no row
+	rest driver.Value
+}
 
 // Latest implements [audit.Store].
-func (s *Store) Latest(ctx context.Context, j audit.Judged) (audit.Record, error) {
+func (s *Store) Latest(ctx context.Context, j audit.Judged) (audit.Newest, error) {
 	j = j.Sanitized()
-	var r row
-	err := s.latest.QueryRowContext(ctx, j.SessionID, null(j.Tenant), null(j.Tool), null(j.ArgumentsDigest)).Scan(r.scan()...)
-	if errors.Is(err, sql.ErrNoRows) { // which is also so for the session "": none is stored
-		return audit.Record{}, fmt.Errorf("audit/sqlite: latest: %w", audit.ErrNotFound)
+	var found newest
+	err := s.look(ctx, func(l *lookup) error {
+		return l.latest.each(func(row []driver.Value) {
+			at, _ := row[0].(int64)
+			id, _ := row[1].(string)
+			if cmp.Or(cmp.Compare(at, found.at), strings.Compare(id, found.id)) > 0 || found.id == "" {
+				found = newest{at, id, row[2]}
+			}
+		}, j.SessionID, null(j.Tenant), null(j.Tool), null(j.ArgumentsDigest), judgedBy(j))
+	})
+	switch {
+	case err != nil:
+		return audit.Newest{}, s.readError(ctx, "latest", err)
+	case found.id == "": // which is also so for the session "": none is stored
+		return audit.Newest{}, fmt.Errorf("audit/sqlite: latest: %w", audit.ErrNotFound)
 	}
-	if err != nil {
-		return audit.Record{}, s.readError(ctx, "latest", err)
+	rest, whole := found.rest.(string)
+	if !whole {
+		return audit.Newest{}, damaged(found.id, "its JSON is too large")
 	}
-	return r.decode()
+	n := audit.Newest{DecisionID: found.id}
+	if err := n.ReadJSON(rest); err != nil {
+		return audit.Newest{}, damaged(found.id, "its JSON cannot be read")
+	}
+	return n, nil
 }
 
 // deliveredSQL jumps along events_delivered from one delivery to the next, so that its
@@ -48,21 +78,15 @@ SELECT delivery FROM found WHERE delivery IS NOT NULL LIMIT ?3`
 // Delivered implements [audit.Store].
 func (s *Store) Delivered(ctx context.Context, tenant, sessionID string) ([]audit.Delivery, error) {
 	f := audit.Filter{Tenant: tenant, SessionID: sessionID}.Sanitized()
-	rows, err := s.delivered.QueryContext(ctx, f.SessionID, null(f.Tenant), audit.MaxDeliveries+1)
-	if err != nil {
-		return nil, s.readError(ctx, "delivered", err)
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err is read below
 	var list []audit.Delivery
-	for rows.Next() {
-		var delivery string
-		if err := rows.Scan(&delivery); err != nil {
-			return nil, s.readError(ctx, "delivered", err)
-		}
-		trust, tool, _ := strings.Cut(delivery, "/")
-		list = append(list, audit.Delivery{Tool: tool, Trust: trust})
-	}
-	if err := rows.Err(); err != nil {
+	err := s.look(ctx, func(l *lookup) error {
+		return l.delivered.each(func(row []driver.Value) {
+			delivery, _ := row[0].(string)
+			trust, tool, _ := strings.Cut(delivery, "/")
+			list = append(list, audit.Delivery{Tool: tool, Trust: trust})
+		}, f.SessionID, null(f.Tenant), int64(audit.MaxDeliveries+1))
+	})
+	if err != nil {
 		return nil, s.readError(ctx, "delivered", err)
 	}
 	if len(list) > audit.MaxDeliveries {
@@ -74,5 +98,18 @@ func (s *Store) Delivered(ctx context.Context, tenant, sessionID string) ([]audi
 	return list, nil
 }
 
-// null is how a string is stored: NULL stands for the empty one.
-func null(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
+// Recall implements [audit.Store].
+func (s *Store) Recall(ctx context.Context, request audit.Key, now time.Time) (memo []byte, err error) {
+	found := false
+	err = s.look(ctx, func(l *lookup) error {
+		memo, found, err = recall(l.recall, request, nanos(now))
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, s.readError(ctx, "recall", err)
+	case !found:
+		return nil, fmt.Errorf("audit/sqlite: recall: %w", audit.ErrNotFound)
+	}
+	return memo, nil
+}

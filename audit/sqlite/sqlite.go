@@ -58,7 +58,8 @@ const (
 	// DefaultQueueBytes is the size of the entries that may wait, originals included, in
 	// bytes.
 	DefaultQueueBytes = 64 << 20
-	// DefaultReaders is the number of connections for reading.
+	// DefaultReaders is the number of connections for lists, and as many again for what the
+	// service asks for itself.
 	DefaultReaders = 4
 	// DefaultRetryEvery is the time between probes while the store cannot write.
 	DefaultRetryEvery = time.Second
@@ -78,7 +79,8 @@ type Options struct {
 	QueueRecords int
 	// QueueBytes is DefaultQueueBytes unless set, in bytes. One entry always fits, however large.
 	QueueBytes int
-	// Readers is DefaultReaders unless set, a number of connections.
+	// Readers is DefaultReaders unless set: so many connections for lists, and at most as
+	// many for what the service asks for itself.
 	Readers int
 	// RetryEvery is DefaultRetryEvery unless set.
 	RetryEvery time.Duration
@@ -117,14 +119,13 @@ type Store struct {
 	opts Options
 
 	write *sql.DB    // one connection, of the writer goroutine alone
-	stmts statements // on write
-	// delivered and latest are on read: Authorize asks them while a caller waits, and they
-	// cost more to prepare than to run.
-	delivered, latest *sql.Stmt
-	read              *sql.DB   // query_only
-	pin               *sql.Conn // on read, never used: while it is open the -wal file stays the same
-	file              fs.FileInfo
-	wal               fs.FileInfo
+	stmts statements // on its connection
+	read  *sql.DB    // query_only
+	pin   *sql.Conn  // on read, never used: while it is open the -wal file stays the same
+	file  fs.FileInfo
+	wal   fs.FileInfo
+
+	lookups lookups // query_only
 
 	mu     sync.RWMutex // guards closed against sends to queue
 	closed bool
@@ -152,10 +153,7 @@ func (s *Store) Append(ctx context.Context, e audit.Entry) (audit.Outcome, error
 	if err := e.Check(); err != nil {
 		return audit.Outcome{}, fmt.Errorf("audit/sqlite: append: %w", err)
 	}
-	j, err := newJob(e)
-	if err != nil {
-		return audit.Outcome{}, fmt.Errorf("audit/sqlite: append: %w: %w", audit.ErrInvalidRecord, err)
-	}
+	j := newJob(e)
 	if err := s.enqueue(j); err != nil {
 		return audit.Outcome{}, err
 	}

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -117,42 +116,29 @@ func (s *Store) attempt(write func() error) error {
 }
 
 // commit writes a batch as one transaction. It is not bound to any caller's context: a
-// caller that leaves must not undo the records of the others. The entries are decided one
-// after another, each with what those before it used.
+// caller that leaves must not undo the records of the others.
 func (s *Store) commit(batch []*job) (wrote bool, err error) {
-	return s.inTx(func(tx *sql.Tx) (wrote bool, err error) {
-		stmts := s.stmts.in(tx)
-		for _, j := range batch {
-			if j.outcome, err = stmts.judge(j); err != nil {
-				return false, err
-			}
-			if !j.outcome.Written() {
-				continue
-			}
-			written, err := stmts.write(j)
-			if err != nil {
-				return false, err
-			}
-			wrote = wrote || written
-		}
-		return wrote, nil
+	err = s.onWriter(func() error {
+		wrote, err = s.stmts.inTx(func() (bool, error) { return s.stmts.writeBatch(batch) })
+		return err
 	})
+	return wrote, err
 }
 
-// inTx runs f in one transaction.
-func (s *Store) inTx(f func(*sql.Tx) (wrote bool, err error)) (wrote bool, err error) {
-	tx, err := s.write.BeginTx(context.Background(), nil)
+// onWriter runs f with the statements prepared on the writer's connection, a new one after
+// discard.
+func (s *Store) onWriter(f func() error) error {
+	conn, err := s.write.Conn(context.Background())
 	if err != nil {
-		return false, fmt.Errorf("begin: %w", err)
+		return fmt.Errorf("connect: %w", err)
 	}
-	if wrote, err = f(tx); err != nil {
-		_ = tx.Rollback() // the connection is thrown away in any case
-		return false, err
-	}
-	if err := tx.Commit(); err != nil {
-		return false, fmt.Errorf("commit: %w", err)
-	}
-	return wrote, nil
+	defer conn.Close() //nolint:errcheck // it only goes back to the pool
+	return conn.Raw(func(c any) error {
+		if err := s.stmts.on(c.(driver.Conn)); err != nil {
+			return err
+		}
+		return f()
+	})
 }
 
 // probe writes and removes as much as one largest record takes.
@@ -193,13 +179,16 @@ func (s *Store) discard() {
 	if err != nil {
 		return // there is none, and none can be had now
 	}
-	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+	_ = conn.Raw(func(any) error {
+		_ = s.stmts.close() // they may say again what has failed
+		return driver.ErrBadConn
+	})
 	_ = conn.Close() // the pool has closed it already
 }
 
 // release closes the connections, the writer's last: it moves the log into the file.
 func (s *Store) release() error {
-	err := errors.Join(s.pin.Close(), s.delivered.Close(), s.latest.Close(), s.read.Close(), s.stmts.close(), s.write.Close())
+	err := errors.Join(s.lookups.close(), s.pin.Close(), s.read.Close(), s.stmts.close(), s.write.Close())
 	if err != nil {
 		return fmt.Errorf("audit/sqlite: close %s: %w", s.path, explain(err))
 	}
