@@ -37,9 +37,7 @@ func Open(ctx context.Context, dsn string, opts Options) (*Store, error) {
 	s.plain = &lane{store: s, queue: make(chan *job, opts.QueueRecords), write: writePlain}
 	s.uses = &lane{store: s, queue: make(chan *job, opts.QueueRecords), write: writeUses}
 	if err := s.open(ctx, config); err != nil {
-		if s.read != nil {
-			s.read.Close()
-		}
+		s.closeReads()
 		s.plain.discard()
 		return nil, fmt.Errorf("audit/postgres: open %s: %w", s.place, err)
 	}
@@ -71,8 +69,22 @@ func (s *Store) open(ctx context.Context, pool *pgxpool.Config) error {
 	session(pool.ConnConfig, readTimeout, `SET default_transaction_read_only = on; SET plan_cache_mode = force_custom_plan`)
 	pool.MaxConns = int32(min(s.opts.Readers, 1000)) //nolint:gosec // bounded
 	pool.PingTimeout = s.opts.WriteTimeout
-	s.read, err = pgxpool.NewWithConfig(ctx, pool)
-	return err
+	// What a caller waits for never waits behind lists.
+	for _, p := range [...]**pgxpool.Pool{&s.read, &s.look} {
+		if *p, err = pgxpool.NewWithConfig(ctx, pool.Copy()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// closeReads closes the pools that were opened.
+func (s *Store) closeReads() {
+	for _, p := range [...]*pgxpool.Pool{s.read, s.look} {
+		if p != nil {
+			p.Close()
+		}
+	}
 }
 
 // run runs the writers until both have ended, and releases what is left.
@@ -84,7 +96,7 @@ func (s *Store) run() {
 	}()
 	s.plain.run()
 	<-ended
-	s.read.Close()
+	s.closeReads()
 	close(s.done)
 }
 

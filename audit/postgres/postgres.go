@@ -73,7 +73,8 @@ const (
 	DefaultQueueRecords = 1024
 	// DefaultQueueBytes is the size of the entries that may wait, in bytes.
 	DefaultQueueBytes = 64 << 20
-	// DefaultReaders is the number of connections for reading.
+	// DefaultReaders is the number of connections for operators' reading, and again for
+	// what calls look up.
 	DefaultReaders = 4
 	// DefaultRetryEvery is the longest time between probes while the store cannot write,
 	// and between looks at a connection that nobody uses.
@@ -98,7 +99,8 @@ type Options struct {
 	QueueRecords int
 	// QueueBytes is DefaultQueueBytes unless set, in bytes. At least one entry fits.
 	QueueBytes int
-	// Readers is DefaultReaders unless set, a number of connections.
+	// Readers is DefaultReaders unless set, a number of connections; there are as many
+	// again for what calls look up, so that no call waits behind a list.
 	Readers int
 	// RetryEvery is DefaultRetryEvery unless set.
 	RetryEvery time.Duration
@@ -135,6 +137,7 @@ type Store struct {
 	opts   Options
 	config *pgx.ConnConfig // of the writers
 	read   *pgxpool.Pool
+	look   *pgxpool.Pool // for what calls look up
 
 	plain, uses *lane
 

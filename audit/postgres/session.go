@@ -17,7 +17,7 @@ func (s *Store) Recall(ctx context.Context, request audit.Key, now time.Time) ([
 	if !valid(request) && ctx.Err() == nil && !s.isClosed() {
 		return nil, fmt.Errorf("audit/postgres: recall: %w", audit.ErrNotFound)
 	}
-	err := s.read.QueryRow(ctx, `SELECT memo FROM requests WHERE key = $1 AND until > $2`, raw(request), nanos(now)).Scan(&memo)
+	err := s.look.QueryRow(ctx, `SELECT memo FROM requests WHERE key = $1 AND until > $2`, raw(request), nanos(now)).Scan(&memo)
 	return memo, s.oneError(ctx, "recall", err)
 }
 
@@ -57,7 +57,7 @@ func (s *Store) Latest(ctx context.Context, j audit.Judged) (audit.Newest, error
 	}
 	var newest audit.Newest
 	var rest *string
-	if err := s.read.QueryRow(ctx, latestSQL, j.SessionID, j.Tool, j.ArgumentsDigest, j.Tenant).Scan(&newest.DecisionID, &rest); err != nil {
+	if err := s.look.QueryRow(ctx, latestSQL, j.SessionID, j.Tool, j.ArgumentsDigest, j.Tenant).Scan(&newest.DecisionID, &rest); err != nil {
 		return audit.Newest{}, s.oneError(ctx, "latest", err)
 	}
 	if rest == nil {
@@ -96,7 +96,7 @@ func (s *Store) Delivered(ctx context.Context, tenant, sessionID string) ([]audi
 		return nil, nil
 	}
 	// An error of Query comes again from the rows.
-	rows, _ := s.read.Query(ctx, deliveredSQL, f.SessionID, f.Tenant, audit.MaxDeliveries+1) //nolint:errcheck // see above
+	rows, _ := s.look.Query(ctx, deliveredSQL, f.SessionID, f.Tenant, audit.MaxDeliveries+1) //nolint:errcheck // see above
 	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[audit.Delivery])
 	switch {
 	case err != nil:

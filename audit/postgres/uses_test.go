@@ -192,3 +192,27 @@ func TestQueueBytes(t *testing.T) {
 	}
 	closeStore(t, s)
 }
+
+// What calls look up does not wait behind operators' lists, however long those take.
+func TestLookUpsBesideLists(t *testing.T) {
+	s := mustOpen(t, database(t, server(t)), Options{Readers: 2})
+	defer closeStore(t, s)
+	for range 2 { // lists that do not end
+		c, err := s.read.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Release()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if _, err := s.Delivered(ctx, "t", "s"); err != nil {
+		t.Errorf("Delivered: %v", err)
+	}
+	if _, err := s.Latest(ctx, audit.Judged{Tenant: "t", SessionID: "s", Tool: "x"}); !errors.Is(err, audit.ErrNotFound) {
+		t.Errorf("Latest: %v", err)
+	}
+	if _, err := s.Recall(ctx, audit.KeyOf("k"), time.Now()); !errors.Is(err, audit.ErrNotFound) {
+		t.Errorf("Recall: %v", err)
+	}
+}
