@@ -176,7 +176,7 @@ func (a *App) Run(ctx context.Context) (err error) {
 	rpc, err := newTransport(a.chain, services{
 		gate:      &gateService{gate: g, who: a.who, guard: a.access.guard},
 		contracts: &contractService{gate: g},
-		audit:     &auditService{store: store, who: a.who, log: log, clock: a.deps.Clock, watchers: a.watching},
+		audit:     &auditService{store: store, who: a.who, guard: a.access.guard, log: log, clock: a.deps.Clock, watchers: a.watching},
 		health:    h,
 	}, a.cfg, a.access.credentials(), told.handler)
 	if err != nil {
@@ -184,10 +184,11 @@ func (a *App) Run(ctx context.Context) (err error) {
 	}
 	ops := newOps(h, metricsPage(measured), jwks(g), log)
 	cleanups = append(cleanups, cleanup{"gRPC", func(context.Context) error { rpc.Stop(); return closed(rpcListener) }})
-	opsListener, err := listen(ctx, a.cfg.OpsListen, true)
+	bound, err = listen(ctx, a.cfg.OpsListen, true)
 	if err != nil {
 		return fmt.Errorf("ops-listen: %w", err)
 	}
+	opsListener := &boundedListener{Listener: bound, most: maxOpsConnections}
 	cleanups = append(cleanups, cleanup{"probes", func(ctx context.Context) error {
 		return errors.Join(ops.Shutdown(ctx), closed(opsListener))
 	}})
