@@ -34,12 +34,18 @@ type arrivals struct {
 	at      []*arrival // those with a place, the oldest first
 	queue   []*arrival // the first come first
 	names   map[string]*tally
-	conns   map[net.Addr]*tally
+	conns   map[line]*tally
 	refused map[refusal]uint64
 	timer   *time.Timer // of the next who becomes slow, or has had its moment; nil before
 }
 
-// tally is what one identity, or one connection, has.
+// line is what an identity has of a connection; a proxy's carries many.
+type line struct {
+	name string
+	conn net.Addr
+}
+
+// tally is what one identity, or one line, has.
 type tally struct {
 	all     int // calls that know it
 	at      int // with a place
@@ -52,7 +58,7 @@ type tally struct {
 type arrival struct {
 	who    *identity
 	conn   net.Addr
-	of, on *tally // of the identity, and of the connection
+	of, on *tally // of the identity, and of its line
 	end    func() // cuts it; nil: cannot be cut
 
 	// Of one that has a place:
@@ -73,7 +79,7 @@ const owedWait = 2 * time.Second
 func newArrivals(places int, share func(*identity) int, wait time.Duration, most int, grace time.Duration, slow int) *arrivals {
 	return &arrivals{
 		places: places, share: share, wait: wait, most: most, grace: grace, moment: grace / 10, slow: slow,
-		names: map[string]*tally{}, conns: map[net.Addr]*tally{}, refused: map[refusal]uint64{},
+		names: map[string]*tally{}, conns: map[line]*tally{}, refused: map[refusal]uint64{},
 	}
 }
 
@@ -94,7 +100,7 @@ func (a *arrivals) forget(c *arrival) {
 		delete(a.names, c.who.Name)
 	}
 	if c.on.all--; c.on.all == 0 {
-		delete(a.conns, c.conn)
+		delete(a.conns, line{c.who.Name, c.conn})
 	}
 }
 
@@ -102,13 +108,13 @@ func (a *arrivals) forget(c *arrival) {
 // error is a [*roomError] or ctx's.
 func (a *arrivals) enter(ctx context.Context, who *identity, conn net.Addr, end func()) (*arrival, error) {
 	a.mu.Lock()
-	c := &arrival{who: who, conn: conn, end: end, of: tallyOf(a.names, who.Name), on: tallyOf(a.conns, conn)}
+	c := &arrival{who: who, conn: conn, end: end, of: tallyOf(a.names, who.Name), on: tallyOf(a.conns, line{who.Name, conn})}
 	if a.lacks(c) == "" {
 		a.give(c)
 		a.mu.Unlock()
 		return c, nil
 	}
-	if !a.line(c) {
+	if !a.enqueue(c) {
 		defer a.mu.Unlock()
 		a.forget(c)
 		return nil, a.refuse(c)
@@ -154,7 +160,7 @@ func (a *arrivals) await(ctx context.Context, c *arrival) error {
 		if err == nil {
 			err = a.refuse(c)
 		}
-		a.unline(c)
+		a.dequeue(c)
 		a.forget(c)
 		a.mu.Unlock()
 		return err
@@ -188,9 +194,9 @@ func (a *arrivals) give(c *arrival) {
 	}
 }
 
-// line lets a call wait, in the place of one whose identity or connection has more that
+// enqueue lets a call wait, in the place of one whose identity or connection has more that
 // wait where the queue is full. a.mu is held.
-func (a *arrivals) line(c *arrival) bool {
+func (a *arrivals) enqueue(c *arrival) bool {
 	if len(a.queue) >= a.most {
 		var last *arrival
 		for _, w := range a.queue {
@@ -202,7 +208,7 @@ func (a *arrivals) line(c *arrival) bool {
 			return false
 		}
 		last.err = a.refuse(last)
-		a.unline(last)
+		a.dequeue(last)
 		a.forget(last)
 		close(last.let)
 	}
@@ -213,8 +219,8 @@ func (a *arrivals) line(c *arrival) bool {
 	return true
 }
 
-// unline takes a call out of the queue. a.mu is held.
-func (a *arrivals) unline(c *arrival) {
+// dequeue takes a call out of the queue. a.mu is held.
+func (a *arrivals) dequeue(c *arrival) {
 	i := slices.Index(a.queue, c)
 	a.queue = slices.Delete(a.queue, i, i+1)
 	c.of.waiting--
@@ -244,7 +250,7 @@ func (a *arrivals) settle() {
 		if next == nil {
 			break
 		}
-		a.unline(next)
+		a.dequeue(next)
 		a.give(next)
 		close(next.let)
 	}

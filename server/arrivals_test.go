@@ -71,6 +71,7 @@ func (c *crowd) want(t *testing.T, cut ...string) {
 	}
 }
 
+// conn is a connection; each time another.
 func conn(port int) net.Addr { return &net.TCPAddr{Port: port} }
 
 // Who comes while slow requests hold more than their part gets the place of the youngest of
@@ -121,6 +122,23 @@ func TestManyGiveWayToFew(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What others send over the same connection, a proxy's, is not an identity's own.
+func TestProxiesConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &crowd{arrivals: newArrivals(8, whole(4), 25*time.Millisecond, 100, time.Second/5, 50)}
+		proxy, direct := conn(1), conn(2)
+		for i := range 4 {
+			c.must(t, fmt.Sprint("b", i), "b", proxy)
+		}
+		for i := range 2 {
+			c.must(t, fmt.Sprint("a", i), "a", proxy)
+			c.must(t, fmt.Sprint("own ", i), "a", direct)
+		}
+		c.refused(t, "as many on each", "a", direct)
+		c.want(t)
+	})
 }
 
 // An identity that has its share makes room for itself, and costs nobody else a place.
@@ -182,12 +200,13 @@ func (a *arrivals) recount(t *testing.T, share int) {
 	t.Helper()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	of, on := map[string]tally{}, map[net.Addr]tally{}
+	of, on := map[string]tally{}, map[line]tally{}
 	count := func(c *arrival, add func(*tally)) {
-		o, n := of[c.who.Name], on[c.conn]
+		by := line{c.who.Name, c.conn}
+		o, n := of[c.who.Name], on[by]
 		add(&o)
 		add(&n)
-		of[c.who.Name], on[c.conn] = o, n
+		of[c.who.Name], on[by] = o, n
 	}
 	for _, c := range a.at {
 		count(c, func(t *tally) {
@@ -221,9 +240,9 @@ func (a *arrivals) recount(t *testing.T, share int) {
 			t.Errorf("%s has %+v, want %+v", name, got, want)
 		}
 	}
-	for conn, want := range on {
-		if got := *a.conns[conn]; got != want {
-			t.Errorf("%s has %+v, want %+v", conn, got, want)
+	for by, want := range on {
+		if got := *a.conns[by]; got != want {
+			t.Errorf("%+v has %+v, want %+v", by, got, want)
 		}
 	}
 }
