@@ -19,14 +19,14 @@ type room struct {
 // Who finds none waits a little and is then refused, so that an overload costs refusals
 // and not memory. It is safe for concurrent use.
 //
-// A request counts with the largest size there is from before its first byte is read,
-// and with its own once it is there: no call is read that there is no room for.
+// A request counts with its own size, once it has been read. Before, it is one of
+// [arrivals].
 type admission struct {
 	total   room
 	percent int           // of total, for each identity
 	own     bool          // the shares that identities have of their own go before percent
-	wait    time.Duration // 0: not at all; negative: as long as the caller does
-	most    int           // that may wait; 0: any number
+	wait    time.Duration // 0: not at all
+	most    int           // that may wait
 
 	mu      sync.Mutex
 	used    room
@@ -66,10 +66,19 @@ type roomError struct {
 	// retryAfter is when it is worth to ask again; it differs from call to call, so that
 	// callers do not return together.
 	retryAfter time.Duration
+	text       string // a fixed sentence
+}
+
+// noRoom refuses; "" is the usual sentence.
+func noRoom(text string) error {
+	if text == "" {
+		text = "no room for the call now; try again later"
+	}
+	return &roomError{retryPause + rand.N(retryPause), text}
 }
 
 // Error implements error.
-func (*roomError) Error() string { return "no room for the call now; try again later" }
+func (e *roomError) Error() string { return e.text }
 
 // retryPause is the least time after which a refused call may come again; up to twice
 // of it is asked for.
@@ -127,9 +136,9 @@ func (a *admission) add(who *identity, amount room, waiting int) {
 	}
 }
 
-// acquire returns once the identity has what it needs. The error is a [*roomError] or
-// ctx's.
-func (a *admission) acquire(ctx context.Context, who *identity, needs room) error {
+// acquire returns once the identity has what it needs; waited is how long the call has
+// waited elsewhere, of the time that it may. The error is a [*roomError] or ctx's.
+func (a *admission) acquire(ctx context.Context, who *identity, needs room, waited time.Duration) error {
 	a.mu.Lock()
 	bound := a.lacks(who, needs)
 	if bound == "" {
@@ -137,7 +146,7 @@ func (a *admission) acquire(ctx context.Context, who *identity, needs room) erro
 		a.mu.Unlock()
 		return nil
 	}
-	if a.wait == 0 || !a.mayWait(who) {
+	if a.wait <= waited || !a.mayWait(who) {
 		defer a.mu.Unlock()
 		return a.refuse(who, bound)
 	}
@@ -146,16 +155,12 @@ func (a *admission) acquire(ctx context.Context, who *identity, needs room) erro
 	a.add(who, room{}, 1)
 	a.mu.Unlock()
 
-	var late <-chan time.Time
-	if a.wait > 0 {
-		timer := time.NewTimer(a.wait)
-		defer timer.Stop()
-		late = timer.C
-	}
+	timer := time.NewTimer(a.wait - waited)
+	defer timer.Stop()
 	select {
 	case <-w.let:
 		return nil
-	case <-late:
+	case <-timer.C:
 	case <-ctx.Done():
 	}
 	a.mu.Lock()
@@ -175,9 +180,6 @@ func (a *admission) acquire(ctx context.Context, who *identity, needs room) erro
 // mayWait reports whether the queue has a place, also for this identity: it may have as
 // many calls there as in flight. a.mu is held.
 func (a *admission) mayWait(who *identity) bool {
-	if a.most == 0 {
-		return true
-	}
 	u := a.by[who.Name]
 	return len(a.queue) < a.most && (u == nil || u.waiting < a.share(who).calls)
 }
@@ -185,7 +187,7 @@ func (a *admission) mayWait(who *identity) bool {
 // refuse counts a refusal. a.mu is held.
 func (a *admission) refuse(who *identity, bound string) error {
 	a.refused[refusal{bound, who.Name}]++
-	return &roomError{retryPause + rand.N(retryPause)}
+	return noRoom("")
 }
 
 // release gives room back and lets in who waits for it.
@@ -215,13 +217,11 @@ type ticket struct {
 	lane  *admission
 	who   *identity
 	holds room
-	// kept says that what was read stays in memory until the end of the call.
-	kept bool
 }
 
-// hold acquires more.
-func (t *ticket) hold(ctx context.Context, needs room) error {
-	if err := t.lane.acquire(ctx, t.who, needs); err != nil {
+// hold acquires more; waited is that of acquire.
+func (t *ticket) hold(ctx context.Context, needs room, waited time.Duration) error {
+	if err := t.lane.acquire(ctx, t.who, needs, waited); err != nil {
 		return err
 	}
 	t.holds.calls += needs.calls

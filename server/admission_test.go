@@ -62,14 +62,14 @@ func TestAdmissionWaits(t *testing.T) {
 	ctx := context.Background()
 	one := room{calls: 1}
 	for range 2 {
-		if err := a.acquire(ctx, named("a", 0), one); err != nil {
+		if err := a.acquire(ctx, named("a", 0), one, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
 	got := make(chan string)
 	wait := func(name string, waiting int) {
 		go func() {
-			if err := a.acquire(ctx, named(name, 0), one); err != nil {
+			if err := a.acquire(ctx, named(name, 0), one, 0); err != nil {
 				name = err.Error()
 			}
 			got <- name
@@ -79,7 +79,7 @@ func TestAdmissionWaits(t *testing.T) {
 	wait("b", 1)
 	wait("c", 2)
 	var full *roomError
-	if err := a.acquire(ctx, named("d", 0), one); !errors.As(err, &full) || full.retryAfter < retryPause || full.retryAfter > 2*retryPause {
+	if err := a.acquire(ctx, named("d", 0), one, 0); !errors.As(err, &full) || full.retryAfter < retryPause || full.retryAfter > 2*retryPause {
 		t.Errorf("a full queue: %v", err)
 	}
 	a.release(named("a", 0), one)
@@ -88,7 +88,7 @@ func TestAdmissionWaits(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := a.acquire(cancelled, named("d", 0), one); !errors.Is(err, context.Canceled) {
+	if err := a.acquire(cancelled, named("d", 0), one, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("who leaves: %v", err)
 	}
 	a.release(named("a", 0), one)
@@ -96,7 +96,7 @@ func TestAdmissionWaits(t *testing.T) {
 		t.Errorf("%s, not c", name)
 	}
 	a.wait = time.Millisecond
-	if err := a.acquire(ctx, named("d", 0), one); !errors.As(err, &full) {
+	if err := a.acquire(ctx, named("d", 0), one, 0); !errors.As(err, &full) {
 		t.Errorf("after the wait: %v", err)
 	}
 	a.release(named("b", 0), one)
@@ -118,8 +118,8 @@ func TestAdmissionNeverExceeds(t *testing.T) {
 			wg.Go(func() {
 				for range 200 {
 					ctx, cancel := context.WithTimeout(context.Background(), time.Duration(rand.IntN(8))*time.Millisecond)
-					t1 := &ticket{lane: a, who: who, kept: true}
-					err := t1.hold(ctx, room{1, int64(rand.IntN(30))})
+					t1 := &ticket{lane: a, who: who}
+					err := t1.hold(ctx, room{1, int64(rand.IntN(30))}, 0)
 					a.mu.Lock()
 					has := a.by[who.Name]
 					if a.used.calls > 8 || a.used.bytes > 100 || len(a.queue) > 8 || has != nil && (has.calls > a.share(who).calls || has.bytes > a.share(who).bytes) {

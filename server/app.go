@@ -197,7 +197,7 @@ func (a *App) start(ctx context.Context, opened *releases) (*running, error) {
 	rpc, err := newTransport(a.chain, services{
 		gate:      &gateService{gate: g, who: a.who, guard: a.access.guard},
 		contracts: &contractService{gate: g},
-		audit:     &auditService{store: store, who: a.who, log: log, clock: a.deps.Clock, watchers: a.watching},
+		audit:     &auditService{store: store, who: a.who, guard: a.access.guard, log: log, clock: a.deps.Clock, watchers: a.watching},
 		health:    h,
 	}, a.cfg, a.access.credentials(), told.handler)
 	if err != nil {
@@ -205,10 +205,11 @@ func (a *App) start(ctx context.Context, opened *releases) (*running, error) {
 	}
 	ops := newOps(h, metricsPage(measured), jwks(g), log)
 	opened.serving = append(opened.serving, cleanup{"gRPC", func(context.Context) error { rpc.Stop(); return closed(rpcListener) }})
-	opsListener, err := listen(ctx, a.cfg.OpsListen, true)
+	bound, err = listen(ctx, a.cfg.OpsListen, true)
 	if err != nil {
 		return nil, bindFault("ops-listen", a.cfg.OpsListen, err)
 	}
+	opsListener := &boundedListener{Listener: bound, most: maxOpsConnections}
 	opened.serving = append(opened.serving, cleanup{"probes", func(ctx context.Context) error {
 		if err := ops.Shutdown(ctx); err != nil { // somebody reads slowly
 			return errors.Join(err, ops.Close())

@@ -16,6 +16,7 @@ type auditService struct {
 	hallmarkv1.UnimplementedAuditServiceServer
 	store audit.Store
 	who   func(context.Context) *identity
+	guard *guard
 	log   *slog.Logger
 	clock func() time.Time
 

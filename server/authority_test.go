@@ -119,9 +119,15 @@ func expired(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) }
 // shows nothing.
 func (a *authority) client(t *testing.T, p pair) credentials.TransportCredentials {
 	t.Helper()
+	return credentials.NewTLS(a.config(t, p))
+}
+
+// config returns the same as client, for whoever speaks TLS alone.
+func (a *authority) config(t *testing.T, p pair) *tls.Config {
+	t.Helper()
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(a.pem)
-	config := &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13}
+	config := &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13, NextProtos: []string{"h2"}}
 	if p.cert != nil {
 		cert, err := tls.X509KeyPair(p.cert, p.key)
 		if err != nil {
@@ -130,7 +136,7 @@ func (a *authority) client(t *testing.T, p pair) credentials.TransportCredential
 		// Whatever the server asks for is answered with this one.
 		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &cert, nil }
 	}
-	return credentials.NewTLS(config)
+	return config
 }
 
 // files are the files of a service with TLS.

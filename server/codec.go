@@ -12,28 +12,38 @@ import (
 // wire format, or a string that is not UTF-8.
 var errMalformed = errors.New("server: the request is not a valid message of its type")
 
-// received is a request on its way in. grpc answers a failure of its codec with
-// INTERNAL and the library's text before any interceptor sees it; so the codec never
-// fails on a request and leaves the fault here, where it becomes a status like others.
-type received struct {
-	into  any
-	size  int // in bytes
-	fault error
+// received is a request on its way in, as bytes: a message may take many times their
+// room, so it is made of them only once there is room for it. That also keeps grpc from
+// answering a failure of its codec with INTERNAL and the library's text before anything
+// of ours sees it. It belongs to the call's goroutine.
+type received struct{ raw mem.BufferSlice }
+
+// decode makes the message.
+func (r *received) decode(into any) error {
+	defer r.free()
+	return newWireCodec().CodecV2.Unmarshal(r.raw, into)
 }
 
-// wireCodec is the protobuf codec that tolerates [received]. It is safe for concurrent
-// use.
+// free gives the bytes back.
+func (r *received) free() {
+	r.raw.Free()
+	r.raw = nil
+}
+
+// wireCodec is the protobuf codec that leaves a [received] as it is. It is safe for
+// concurrent use.
 type wireCodec struct{ encoding.CodecV2 }
 
 func newWireCodec() wireCodec { return wireCodec{encoding.GetCodecV2(proto.Name)} }
 
-// Unmarshal reads data into v. Only for a received does it keep the error back.
+// Unmarshal reads data into v.
 func (c wireCodec) Unmarshal(data mem.BufferSlice, v any) error {
 	r, ok := v.(*received)
 	if !ok {
 		return c.CodecV2.Unmarshal(data, v)
 	}
-	r.size = data.Len()
-	r.fault = c.CodecV2.Unmarshal(data, r.into)
+	r.free()
+	data.Ref() // grpc frees its own
+	r.raw = data
 	return nil
 }

@@ -39,6 +39,12 @@ func dialRaw(t *testing.T, addr string) *rawClient {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return rawOver(t, conn)
+}
+
+// rawOver begins HTTP/2 on a connection.
+func rawOver(t *testing.T, conn net.Conn, settings ...http2.Setting) *rawClient {
+	t.Helper()
 	t.Cleanup(func() { conn.Close() })
 	if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
 		t.Fatal(err)
@@ -49,7 +55,7 @@ func dialRaw(t *testing.T, addr string) *rawClient {
 	if _, err := io.WriteString(conn, http2.ClientPreface); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.WriteSettings(); err != nil {
+	if err := c.WriteSettings(settings...); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -58,6 +64,14 @@ func dialRaw(t *testing.T, addr string) *rawClient {
 // begin sends the headers of a call and leaves the rest out.
 func (c *rawClient) begin(t *testing.T, method string, more ...hpack.HeaderField) (stream uint32) {
 	t.Helper()
+	stream, err := c.open(method, more...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stream
+}
+
+func (c *rawClient) open(method string, more ...hpack.HeaderField) (stream uint32, err error) {
 	c.block.Reset()
 	for _, f := range append([]hpack.HeaderField{
 		{Name: ":method", Value: "POST"},
@@ -68,7 +82,7 @@ func (c *rawClient) begin(t *testing.T, method string, more ...hpack.HeaderField
 		{Name: "te", Value: "trailers"},
 	}, more...) {
 		if err := c.headers.WriteField(f); err != nil {
-			t.Fatal(err)
+			return 0, err
 		}
 	}
 	stream = c.next
@@ -77,16 +91,16 @@ func (c *rawClient) begin(t *testing.T, method string, more ...hpack.HeaderField
 	first := block[:min(len(block), 16<<10)]
 	block = block[len(first):]
 	if err := c.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: first, EndHeaders: len(block) == 0}); err != nil {
-		t.Fatal(err)
+		return 0, err
 	}
 	for len(block) > 0 {
 		part := block[:min(len(block), 16<<10)]
 		block = block[len(part):]
 		if err := c.WriteContinuation(stream, len(block) == 0, part); err != nil {
-			return stream // the server has had enough
+			break // the server has had enough
 		}
 	}
-	return stream
+	return stream, nil
 }
 
 // ends reads frames until the stream or the connection ends, and returns the status; ""
@@ -140,9 +154,9 @@ func TestSlowRequests(t *testing.T) {
 				}
 			}
 			eventually(t, "the call is being read", func() bool {
-				judged, _, _ := s.app.access.lanes.judged.look()
+				reads, _, _ := s.app.access.lanes.reads.look()
 				probes, _, _ := s.app.access.lanes.probes.look()
-				return judged.bytes+probes.bytes > 0
+				return reads.bytes+probes.bytes > 0
 			})
 			if _, err := s.health.Check(ctxFor(t), &healthv1.HealthCheckRequest{}); err != nil {
 				t.Errorf("health beside a slow call: %v", err)
@@ -153,33 +167,48 @@ func TestSlowRequests(t *testing.T) {
 		}
 	}
 	eventually(t, "room is given back", func() bool {
-		judged, _, _ := s.app.access.lanes.judged.look()
-		probes, _, _ := s.app.access.lanes.probes.look()
-		watches, _, _ := s.app.access.lanes.watches.look()
-		return judged == room{} && probes == room{} && watches == room{}
+		return s.idle() && s.used("watch") == room{}
 	})
 }
 
-// Slow requests fill the room of those that are read, and then are refused as others:
-// what is not there yet counts with the largest size.
+// used returns what a lane has in use.
+func (s *service) used(lane string) room {
+	l := s.app.access.lanes
+	used, _, _ := map[string]func() (room, int, map[refusal]uint64){
+		"judged": l.judged.look, "reading": l.reads.look, "probe": l.probes.look, "watch": l.watches.look,
+	}[lane]()
+	return used
+}
+
+// idle reports whether nothing is read or judged.
+func (s *service) idle() bool {
+	return s.used("judged") == room{} && s.used("reading") == room{} && s.used("probe") == room{}
+}
+
+// Requests that are not there yet have places of their own and take nothing of the room
+// of those that are judged. Where there are more than places, who comes is served: slow
+// ones make way.
 func TestBytesBeforeTheyAreRead(t *testing.T) {
-	s := start(t, func(s *setup) {
-		s.cfg.MaxInFlightBytes, s.cfg.AdmissionWait = 2*MaxReceiveBytes+MaxReceiveBytes/2, time.Millisecond
-	})
+	s := start(t, func(s *setup) { s.cfg.MaxInFlightBytes = MaxReceiveBytes })
 	c := dialRaw(t, s.addr)
-	for range 2 {
+	for range maxReads + 8 {
 		c.begin(t, hallmarkv1.GateService_Validate_FullMethodName)
 	}
-	eventually(t, "two are being read", func() bool { used, _, _ := s.app.access.lanes.judged.look(); return used.calls == 2 })
-	_, err := s.gate.Validate(ctxFor(t), call("review_status", []byte(accepted)))
-	if retryIn(err) == 0 {
-		t.Errorf("a third: %v", err)
+	eventually(t, "all places are taken", func() bool { return s.used("reading") == room{maxReads, maxReads * MaxReceiveBytes} })
+	if used := s.used("judged"); used != (room{}) {
+		t.Errorf("%+v is judged before it is read", used)
+	}
+	time.Sleep(slowAfter)
+	for range 20 {
+		if _, err := s.gate.Validate(ctxFor(t), call("review_status", []byte(accepted))); err != nil {
+			t.Errorf("beside requests that do not come: %v", err)
+		}
+	}
+	if used := s.used("reading"); used.calls > maxReads {
+		t.Errorf("%+v is read", used)
 	}
 	c.Close()
-	eventually(t, "a caller that left gives room back", func() bool { used, _, _ := s.app.access.lanes.judged.look(); return used == room{} })
-	if _, err := s.gate.Validate(ctxFor(t), call("review_status", []byte(accepted))); err != nil {
-		t.Error(err)
-	}
+	eventually(t, "a caller that left gives its places back", s.idle)
 }
 
 // Connections beyond the bound are closed at once and leave the others alone; one that
@@ -296,7 +325,7 @@ func TestOversize(t *testing.T) {
 	if code, _ := c.ends(t, stream); code != "8" { // RESOURCE_EXHAUSTED
 		t.Errorf("status %q", code)
 	}
-	eventually(t, "room is given back", func() bool { used, _, _ := s.app.access.lanes.judged.look(); return used == room{} })
+	eventually(t, "room is given back", s.idle)
 }
 
 // Compressed requests are refused: their size is not what they cost.

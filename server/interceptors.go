@@ -31,8 +31,12 @@ type interceptor struct {
 	// next's error or its own. nil: nothing.
 	around func(ctx context.Context, method string, next func(context.Context) error) error
 	// reading is called before each request message is read, and what it returns after
-	// that with the message's size, or 0 where there is none. nil: nothing.
-	reading func(ctx context.Context) (done func(size int), err error)
+	// that, with the message's size and the error of reading, before anything is made of
+	// its bytes. It returns that error or its own. nil: nothing.
+	reading func(ctx context.Context) (done func(size int, err error) error, err error)
+	// sending is called before each message of a stream is sent, and what it returns
+	// after that. nil: nothing.
+	sending func(ctx context.Context) (done func())
 	// received judges each request message before the handler sees it. nil: nothing.
 	received func(m any) error
 }
@@ -45,7 +49,7 @@ type chain []interceptor
 // since whatever follows names the call by it; logging sees the status that the caller
 // gets; statuses are made outside recovery, so that panics are errors like others; no
 // request is read after its deadline; who calls is known before room is given, and
-// nothing is read without room.
+// nothing is read without a place, nor decoded without room.
 func chainOrder() []string {
 	return []string{"decision-id", "logging", "status", "recovery", "compression", "deadline", "identity", "admission", "form"}
 }
@@ -60,7 +64,7 @@ func newChain(log *slog.Logger, g *guard, l *lanes, f *form) (chain, error) {
 		{name: "compression", around: refuseCompressed},
 		{name: "deadline", around: refuseExpired},
 		{name: "identity", around: g.around},
-		{name: "admission", around: l.around, reading: l.reading},
+		{name: "admission", around: l.around, reading: l.reading, sending: l.sending},
 		{name: "form", received: f.check},
 	}
 	return c, c.check()
@@ -72,7 +76,7 @@ func (c chain) check() error {
 	names := make([]string, len(c))
 	for i, step := range c {
 		names[i] = step.name
-		if step.around == nil && step.reading == nil && step.received == nil {
+		if step.around == nil && step.reading == nil && step.sending == nil && step.received == nil {
 			return fmt.Errorf("server: interceptor %s does nothing", step.name)
 		}
 	}
@@ -95,11 +99,12 @@ func (c chain) run(ctx context.Context, method string, handler func(context.Cont
 
 // receive reads one message by recv and judges it.
 func (c chain) receive(ctx context.Context, m any, recv func(any) error) error {
-	r := &received{into: m}
+	r := &received{}
+	defer r.free()
 	if err := c.read(ctx, r, recv); err != nil {
 		return err
 	}
-	if r.fault != nil {
+	if err := r.decode(m); err != nil {
 		return errMalformed
 	}
 	for _, step := range c {
@@ -114,18 +119,18 @@ func (c chain) receive(ctx context.Context, m any, recv func(any) error) error {
 }
 
 // read reads one message by recv.
-func (c chain) read(ctx context.Context, r *received, recv func(any) error) error {
+func (c chain) read(ctx context.Context, r *received, recv func(any) error) (err error) {
 	for _, step := range c {
 		if step.reading == nil {
 			continue
 		}
-		done, err := step.reading(ctx)
-		if err != nil {
-			return err
+		done, noPlace := step.reading(ctx)
+		if noPlace != nil {
+			return noPlace
 		}
-		defer func() { done(r.size) }()
+		defer func() { err = done(r.raw.Len(), err) }()
 	}
-	err := recv(r)
+	err = recv(r)
 	if err != nil && errors.Is(context.Cause(ctx), errSlow) {
 		return errSlow
 	}
@@ -189,6 +194,16 @@ func (s *guardedStream) Context() context.Context { return s.ctx }
 // RecvMsg reads the next message and judges it.
 func (s *guardedStream) RecvMsg(m any) error {
 	return s.chain.receive(s.ctx, m, s.ServerStream.RecvMsg)
+}
+
+// SendMsg sends the next message.
+func (s *guardedStream) SendMsg(m any) error {
+	for _, step := range s.chain {
+		if step.sending != nil {
+			defer step.sending(s.ctx)()
+		}
+	}
+	return s.ServerStream.SendMsg(m)
 }
 
 // unknownMethod stands in logs for methods that no service has: their names are the

@@ -3,30 +3,55 @@ package server
 import (
 	"context"
 	"errors"
+	"net"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/tap"
 )
 
 type ticketKey struct{}
 
-// Bounds of what does not count as in flight.
+// Bounds of what is being read and of what lasts.
 const (
 	maxWatches = 1024 // streams that last, at one time
-	maxProbes  = 32   // probes whose requests are being read, at one time
-	// readTimeout is how long a request may take to arrive; a client that sends its
-	// headers and then nothing would keep room from others.
+	maxReads   = 32   // requests of judged calls that are being read, at one time
+	maxProbes  = 16   // requests of probes and watchers that are being read, at one time
+	// maxProbeBytes is the largest request of those; they name a service, or a filter.
+	maxProbeBytes = 16 << 10
+	// maxProbesWaiting is one for each connection that there may be by default.
+	maxProbesWaiting = 1024
+
+	// readTimeout is how long a request may take to arrive where nobody else wants its
+	// place, and a reply of a stream to leave.
 	readTimeout = 10 * time.Second
+	// slowAfter is from when on a request that is being read is slow, and gives way where
+	// places lack. Probes are a few bytes, which come with their headers.
+	slowAfter      = 200 * time.Millisecond
+	slowProbeAfter = 20 * time.Millisecond
+	// placeWait is the least that a call waits for a place: where many come at a time,
+	// places change hands within it, and it is more than a call's first moment.
+	placeWait = 50 * time.Millisecond
+	// slowReads is the part of places, in percent, that slow requests keep whoever comes,
+	// so that large ones get through where many come at a time.
+	slowReads = 50
 )
 
 // errSlow says that a request did not arrive in time.
 var errSlow = errors.New("server: the request did not arrive in time")
 
-// lanes are the ways in.
+// errLargeProbe refuses a request that nobody has to be able to send.
+var errLargeProbe = status.Error(codes.ResourceExhausted, "the request is too large for its method")
+
+// lanes are the ways in. A request is read in one of the places of reads or probes; what
+// was read is then let into the room of those that are judged, or is small.
 type lanes struct {
-	rights                  map[string]right
-	judged, watches, probes *admission
-	patience                time.Duration // readTimeout
+	rights          map[string]right
+	judged, watches *admission
+	reads, probes   *arrivals
+	patience        time.Duration // readTimeout
 }
 
 func newLanes(cfg Config, rights map[string]right) *lanes {
@@ -34,68 +59,97 @@ func newLanes(cfg Config, rights map[string]right) *lanes {
 		rights: rights, patience: readTimeout,
 		judged:  newAdmission(room{cfg.MaxInFlight, int64(cfg.MaxInFlightBytes)}, cfg.IdentityShare, cfg.AdmissionWait, cfg.MaxInFlight),
 		watches: newAdmission(room{maxWatches, 0}, cfg.IdentityShare, 0, 0),
-		probes:  newAdmission(room{maxProbes, maxProbes * MaxReceiveBytes}, cfg.IdentityShare, -1, 0),
 	}
 	l.judged.own = true
+	// The same part as of what is judged.
+	share := func(who *identity) int { return max(1, l.judged.share(who).calls*maxReads/cfg.MaxInFlight) }
+	l.reads = newArrivals(maxReads, share, max(cfg.AdmissionWait, placeWait), cfg.MaxInFlight, slowAfter, slowReads)
+	ofProbes := max(1, maxProbes*cfg.IdentityShare/100)
+	l.probes = newArrivals(maxProbes, func(*identity) int { return ofProbes }, -1, maxProbesWaiting, slowProbeAfter, 0)
 	return l
 }
 
 // around is the interceptor: it lets the call in, or not.
 func (l *lanes) around(ctx context.Context, method string, next func(context.Context) error) error {
-	who := whoOf(ctx)
 	of := l.rights[method].lane
 	if of == laneUnheard {
 		return next(ctx)
 	}
-	t := &ticket{lane: l.probes, who: who}
+	t := &ticket{who: whoOf(ctx)}
 	switch of {
 	case laneJudged:
-		t.lane, t.kept = l.judged, true
-		if err := t.hold(ctx, room{1, MaxReceiveBytes}); err != nil {
-			return err
-		}
+		t.lane = l.judged
+		defer t.shrink(room{})
 	case laneWatch:
-		place := &ticket{lane: l.watches, who: who}
-		if err := place.hold(ctx, room{calls: 1}); err != nil {
+		place := &ticket{lane: l.watches, who: t.who}
+		if err := place.hold(ctx, room{calls: 1}, 0); err != nil {
 			return err
 		}
 		defer place.shrink(room{})
 	}
-	defer t.shrink(room{})
 	return next(context.WithValue(ctx, ticketKey{}, t))
 }
 
-// reading is called before a request is read; done is called with its size once it is.
-// The error is that of acquire.
-func (l *lanes) reading(ctx context.Context) (done func(size int), err error) {
+// reading is called before a request is read, and waits for a place; done is called with
+// its size once it is there, or with the error of reading, and waits for room where the
+// request is to be judged. The errors are those of [arrivals], of [admission] and err.
+func (l *lanes) reading(ctx context.Context) (done func(size int, err error) error, err error) {
 	t, ok := ctx.Value(ticketKey{}).(*ticket)
 	if !ok {
-		return func(int) {}, nil
+		return func(_ int, err error) error { return err }, nil
 	}
-	whole := room{bytes: MaxReceiveBytes - t.holds.bytes}
-	if !t.kept {
-		whole.calls = 1
+	places := l.probes
+	if t.lane != nil {
+		places = l.reads
+		// A stream that reads on has done with what it read before, and must not keep the
+		// room while its caller says nothing.
+		t.shrink(room{})
 	}
-	// The first request of a judged call has been let in with the call.
-	if whole != (room{}) {
-		if err := t.hold(ctx, whole); err != nil {
-			return nil, err
+	began := time.Now()
+	place, err := places.enter(ctx, t.who, connOf(ctx), cutter(ctx))
+	if err != nil {
+		return nil, err
+	}
+	waited := time.Since(began)
+	stop := cutAfter(ctx, l.patience)
+	return func(size int, err error) error {
+		stop()
+		defer places.leave(place)
+		switch {
+		case err != nil:
+			return err
+		case !places.keep(place):
+			return errSlow
+		case t.lane != nil:
+			return t.hold(ctx, room{1, int64(size)}, waited)
+		case size > maxProbeBytes:
+			return errLargeProbe
 		}
+		return nil
+	}, nil
+}
+
+// sending is called before a stream sends, and done after that: who does not read must
+// not keep room either.
+func (l *lanes) sending(ctx context.Context) (done func()) {
+	if t, ok := ctx.Value(ticketKey{}).(*ticket); !ok || t.lane == nil {
+		return func() {}
 	}
 	stop := cutAfter(ctx, l.patience)
-	return func(size int) {
-		stop()
-		if t.kept {
-			t.shrink(room{1, int64(size)})
-		} else {
-			t.shrink(room{})
-		}
-	}, nil
+	return func() { stop() }
+}
+
+// connOf tells connections apart; all calls of one have the same.
+func connOf(ctx context.Context) net.Addr {
+	if p, ok := peer.FromContext(ctx); ok {
+		return p.Addr
+	}
+	return nil
 }
 
 type cutKey struct{}
 
-// cuttable makes every call one that [cutAfter] can end. grpc reads requests under the
+// cuttable makes every call one that [cutter] can end. grpc reads requests under the
 // context that this returns.
 func cuttable(ctx context.Context, _ *tap.Info) (context.Context, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -119,11 +173,20 @@ func (c *cutContext) Err() error {
 	return err
 }
 
-// cutAfter ends the call with errSlow as its cause unless stop is called before.
-func cutAfter(ctx context.Context, d time.Duration) (stop func() bool) {
+// cutter returns what ends the call with errSlow as its cause; nil where nothing does.
+func cutter(ctx context.Context) func() {
 	c, ok := ctx.Value(cutKey{}).(*cutContext)
 	if !ok {
+		return nil
+	}
+	return func() { c.cancel(errSlow) }
+}
+
+// cutAfter cuts the call unless stop is called before.
+func cutAfter(ctx context.Context, d time.Duration) (stop func() bool) {
+	cut := cutter(ctx)
+	if cut == nil {
 		return func() bool { return true }
 	}
-	return time.AfterFunc(d, func() { c.cancel(errSlow) }).Stop
+	return time.AfterFunc(d, cut).Stop
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -320,5 +321,36 @@ func write(t *testing.T, file, content string) {
 	}
 	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// The port of probes has a bound of its own: connections above it are closed at once.
+func TestOpsConnectionsAreBounded(t *testing.T) {
+	s := start(t)
+	addr := strings.TrimPrefix(s.ops, "http://")
+	var open []net.Conn
+	for range maxOpsConnections {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		open = append(open, conn)
+	}
+	probe := func() error {
+		client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 2 * time.Second}
+		resp, err := client.Get(s.ops + "/livez") //nolint:noctx // the test's own loopback
+		if err == nil {
+			resp.Body.Close()
+		}
+		return err
+	}
+	eventually(t, "one too many is closed", func() bool { return probe() != nil })
+	for _, conn := range open[:8] {
+		conn.Close()
+	}
+	eventually(t, "one that ends makes room", func() bool { return probe() == nil })
+	if err := methods()["validate"](ctxFor(t), s.conn); err != nil {
+		t.Error(err)
 	}
 }

@@ -12,13 +12,13 @@ var (
 	connectionsRefusedDesc = prometheus.NewDesc("hallmark_connections_refused_total",
 		"Connections that were closed at once because there were too many.", nil, nil)
 	inFlightDesc = prometheus.NewDesc("hallmark_in_flight_calls",
-		"Calls that are being read or judged now (lane: judged), requests of probes that are being read (probe), streams that last (watch).", []string{"lane"}, nil)
+		"Calls that are judged now (lane: judged), requests of such that are being read (reading), requests of probes and watchers that are being read (probe), streams that last (watch).", []string{"lane"}, nil)
 	inFlightBytesDesc = prometheus.NewDesc("hallmark_in_flight_bytes",
 		"Bytes of their requests; one that is being read counts with the largest size.", []string{"lane"}, nil)
 	waitingDesc = prometheus.NewDesc("hallmark_admission_waiting_calls",
 		"Calls that wait for room now.", []string{"lane"}, nil)
 	noRoomDesc = prometheus.NewDesc("hallmark_admission_refused_total",
-		"Calls that were refused for want of room, by the bound that had none and whose call it was.", []string{"lane", "bound", "identity"}, nil)
+		"Calls that were refused for want of room, by the bound that had none and whose call it was; bound slow: cut while they were read, for others.", []string{"lane", "bound", "identity"}, nil)
 	deniedDesc = prometheus.NewDesc("hallmark_access_denied_total",
 		"Calls of clients that may not, by reason.", []string{"reason"}, nil)
 	handshakesDesc = prometheus.NewDesc("hallmark_tls_handshakes_failed_total",
@@ -58,8 +58,8 @@ func (c servingCollector) Collect(out chan<- prometheus.Metric) {
 	send(counter, connectionsRefusedDesc, float64(c.listener.refused.Load()))
 	for _, l := range []struct {
 		name string
-		*admission
-	}{{"judged", c.access.lanes.judged}, {"watch", c.access.lanes.watches}, {"probe", c.access.lanes.probes}} {
+		look func() (used room, waiting int, refused map[refusal]uint64)
+	}{{"judged", c.access.lanes.judged.look}, {"reading", c.access.lanes.reads.look}, {"watch", c.access.lanes.watches.look}, {"probe", c.access.lanes.probes.look}} {
 		used, waiting, refused := l.look()
 		send(gauge, inFlightDesc, float64(used.calls), l.name)
 		send(gauge, inFlightBytesDesc, float64(used.bytes), l.name)

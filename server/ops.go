@@ -11,6 +11,9 @@ import (
 	"github.com/hallmark-gate/hallmark/gate"
 )
 
+// maxOpsConnections bounds who asks at one time: a few probes and scrapers.
+const maxOpsConnections = 256
+
 // newOps returns the HTTP server of probes: /livez while the process runs, /readyz
 // while calls can be answered, each with lines for people, /metrics, and the public keys
 // under /.well-known/jwks.json.

@@ -61,6 +61,8 @@ func statusOf(err error) *status.Status {
 		return status.New(codes.NotFound, "no contract that serves has this tool and version")
 	case errors.Is(err, errNotOperator):
 		return status.New(codes.PermissionDenied, "only operators read the audit record")
+	case errors.Is(err, errOutOfScope):
+		return status.New(codes.PermissionDenied, "the identity may not watch all of these tenants any more")
 	case errors.As(err, &access):
 		return accessStatus(access)
 	case errors.As(err, &noRoom):
@@ -69,8 +71,6 @@ func statusOf(err error) *status.Status {
 		return status.New(codes.DeadlineExceeded, "the request did not arrive in time")
 	case errors.Is(err, errBehind):
 		return status.New(codes.ResourceExhausted, "the watcher reads too slowly; watch again after the last decision id that it saw")
-	case errors.Is(err, errWatchers):
-		return status.New(codes.ResourceExhausted, "there are too many watchers")
 	case errors.Is(err, audit.ErrFull):
 		return status.New(codes.Unavailable, "the audit store has no room now")
 	case errors.Is(err, audit.ErrUnavailable):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -34,8 +35,9 @@ const (
 
 // Ends of a watch.
 var (
-	errBehind   = errors.New("server: the watcher does not read")
-	errWatchers = errors.New("server: too many watchers")
+	errBehind = errors.New("server: the watcher does not read")
+	// errOutOfScope ends a watcher that may not see any more what it asked for.
+	errOutOfScope = errors.New("server: the watcher may not watch all of these tenants any more")
 )
 
 // watchers counts who watches. It is safe for concurrent use.
@@ -56,12 +58,12 @@ func newWatchers() *watchers {
 // end ends every watch, now and later.
 func (w *watchers) end() { w.once.Do(func() { close(w.ended) }) }
 
-// enter takes room for one more watcher, or fails.
+// enter takes room for one more watcher. The error is a [*roomError].
 func (w *watchers) enter(caller string) (leave func(), err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.all >= maxWatchers || w.of[caller] >= maxWatchersEach {
-		return nil, errWatchers
+		return nil, noRoom("there are too many watchers; try again later")
 	}
 	w.all++
 	w.of[caller]++
@@ -77,7 +79,7 @@ func (w *watchers) enter(caller string) (leave func(), err error) {
 
 // WatchEvents sends records as they are written, each once, from the first that comes
 // after the call or after a given decision, until the caller leaves, does not read, or
-// the service stops.
+// may not see them any more, or the service stops.
 func (s *auditService) WatchEvents(req *hallmarkv1.WatchEventsRequest, stream grpc.ServerStreamingServer[hallmarkv1.WatchEventsResponse]) error {
 	ctx := stream.Context()
 	scope, err := s.scope(ctx)
@@ -104,10 +106,22 @@ func (s *auditService) WatchEvents(req *hallmarkv1.WatchEventsRequest, stream gr
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	send := func(r audit.Record) error {
+	// A stream outlasts what its caller may: an identities file that changed, or a
+	// certificate that has ended. So each look asks again, and a long one while it lasts.
+	var checked time.Time
+	send := func(r *audit.Record) error {
+		if r == nil || time.Since(checked) >= pollEvery {
+			if err := s.still(ctx, who); err != nil {
+				return err
+			}
+			checked = time.Now()
+		}
+		if r == nil {
+			return nil
+		}
 		late := time.AfterFunc(s.watchers.patience, func() { cancel(errBehind) })
 		defer late.Stop()
-		return sent(stream.Send(&hallmarkv1.WatchEventsResponse{Event: eventToWire(r)}))
+		return sent(stream.Send(&hallmarkv1.WatchEventsResponse{Event: eventToWire(*r)}))
 	}
 	// Sending waits for a reader that does not read, and only the end of this call ends
 	// that. A panic beside the call's own goroutine would cost the process.
@@ -131,9 +145,27 @@ func sent(err error) error {
 	return context.Canceled
 }
 
-// tail gives records to send as they are written, and waits for it. It returns why it
-// ended: send's error, the store cannot read, or ctx.
-func (s *auditService) tail(ctx context.Context, scope audit.Scope, filter audit.Filter, mark string, send func(audit.Record) error) error {
+// still returns nil while the caller of ctx is who it was and may see all that it might
+// when it began. The error is an [accessError] or errOutOfScope.
+func (s *auditService) still(ctx context.Context, was *identity) error {
+	if s.guard.local != nil { // nothing that could change
+		return nil
+	}
+	now, err := s.guard.admit(ctx, hallmarkv1.AuditService_WatchEvents_FullMethodName)
+	if err != nil {
+		return err
+	}
+	for _, tenant := range was.tenants {
+		if now.Name != was.Name || !slices.Contains(now.tenants, tenant) {
+			return errOutOfScope
+		}
+	}
+	return nil
+}
+
+// tail gives records to send as they are written, nil before those of each look, and waits
+// for it. It returns why it ended: send's error, the store cannot read, or ctx.
+func (s *auditService) tail(ctx context.Context, scope audit.Scope, filter audit.Filter, mark string, send func(*audit.Record) error) error {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
@@ -142,8 +174,11 @@ func (s *auditService) tail(ctx context.Context, scope audit.Scope, filter audit
 			return fmt.Errorf("server: watching: %w", err)
 		}
 		mark = next
-		for _, r := range records {
-			if err := send(r); err != nil {
+		if err := send(nil); err != nil {
+			return err
+		}
+		for i := range records {
+			if err := send(&records[i]); err != nil {
 				return err
 			}
 		}
