@@ -4,8 +4,9 @@ import (
 	"errors"
 
 	"google.golang.org/grpc/encoding"
-	"google.golang.org/grpc/encoding/proto"
+	grpcproto "google.golang.org/grpc/encoding/proto"
 	"google.golang.org/grpc/mem"
+	"google.golang.org/protobuf/proto"
 )
 
 // errMalformed says that the bytes of a request are no message of its type: broken
@@ -18,10 +19,21 @@ var errMalformed = errors.New("server: the request is not a valid message of its
 // of ours sees it. It belongs to the call's goroutine.
 type received struct{ raw mem.BufferSlice }
 
-// decode makes the message.
+// decode makes the message. The error is a [*formError] where it holds too much, or that
+// of the codec.
 func (r *received) decode(into any) error {
 	defer r.free()
-	return newWireCodec().CodecV2.Unmarshal(r.raw, into)
+	m, ok := into.(proto.Message)
+	if !ok {
+		return newWireCodec().CodecV2.Unmarshal(r.raw, into)
+	}
+	whole := r.raw.MaterializeToBuffer(mem.DefaultBufferPool())
+	defer whole.Free()
+	room := elements{maxMessages, maxScalars}
+	if !room.fit(whole.ReadOnlyData(), m.ProtoReflect().Descriptor()) {
+		return errElements
+	}
+	return proto.Unmarshal(whole.ReadOnlyData(), m)
 }
 
 // free gives the bytes back.
@@ -34,7 +46,7 @@ func (r *received) free() {
 // concurrent use.
 type wireCodec struct{ encoding.CodecV2 }
 
-func newWireCodec() wireCodec { return wireCodec{encoding.GetCodecV2(proto.Name)} }
+func newWireCodec() wireCodec { return wireCodec{encoding.GetCodecV2(grpcproto.Name)} }
 
 // Unmarshal reads data into v.
 func (c wireCodec) Unmarshal(data mem.BufferSlice, v any) error {

@@ -104,7 +104,9 @@ func (c chain) receive(ctx context.Context, m any, recv func(any) error) error {
 	if err := c.read(ctx, r, recv); err != nil {
 		return err
 	}
-	if err := r.decode(m); err != nil {
+	if err := r.decode(m); errors.Is(err, errElements) {
+		return err
+	} else if err != nil {
 		return errMalformed
 	}
 	for _, step := range c {
