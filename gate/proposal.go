@@ -2,7 +2,7 @@ package gate
 
 import (
 	"context"
-	"encoding/json"
+	"encoding/binary"
 	"errors"
 
 	"github.com/hallmark-gate/hallmark/contract"
@@ -96,13 +96,44 @@ func (r reading) by(ctx context.Context, tool *validators.Tool) reading {
 	return r
 }
 
-// presented is the digest of all that came with the call besides its arguments.
+// presented is the digest of all that came with the call besides its arguments: no two
+// lists of them are written the same.
 func (r reading) presented() string {
-	all, err := json.Marshal([]any{r.Grants, r.GrantTokens, r.Evidence, r.Approval})
-	if err != nil {
-		return "" // plain values can be written
+	b := make([]byte, 0, 1024)
+	count := func(n uint64) { b = binary.AppendUvarint(b, n) }
+	texts := func(list ...string) {
+		count(uint64(len(list)))
+		for _, s := range list {
+			count(uint64(len(s)))
+			b = append(b, s...)
+		}
 	}
-	return digest(all)
+	flag := func(v bool) {
+		if v {
+			count(1)
+		} else {
+			count(0)
+		}
+	}
+	count(uint64(len(r.Grants)))
+	for i := range r.Grants {
+		g := &r.Grants[i]
+		texts(g.ID, g.Issuer, g.Tool)
+		count(uint64(g.NotAfter.Unix())) //nolint:gosec // any 64 bits
+		count(uint64(g.NotAfter.Nanosecond()))
+		count(uint64(g.MaxUses))
+		flag(g.Unlimited)
+		count(uint64(len(g.Scopes)))
+		for _, s := range g.Scopes {
+			texts(s.Scope)
+			texts(s.Values...)
+			flag(s.Any)
+		}
+	}
+	texts(r.GrantTokens...)
+	texts(r.Evidence...)
+	texts(r.Approval)
+	return digest(b)
 }
 
 // refuse adds a reason once, and a rejection.

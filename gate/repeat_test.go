@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
@@ -108,5 +109,71 @@ func TestFaultIsRecorded(t *testing.T) {
 		if e := h.event(id); e.Decision != "DENY" || e.Rejection.Layer != "INTERNAL" || e.PermitID != "" {
 			t.Errorf("the record says %+v", e)
 		}
+	}
+}
+
+// Whatever is presented otherwise is presented otherwise: each field of each kind counts,
+// also one that is added later.
+func TestPresented(t *testing.T) {
+	base := func() reading {
+		return reading{Proposal: Proposal{
+			Grants: []policy.Grant{{
+				ID: "g", Issuer: "i", Tool: "t", NotAfter: noon, MaxUses: 1,
+				Scopes: []policy.Allowed{{Scope: "s", Values: []string{"a", "b"}}},
+			}},
+			GrantTokens: []string{"x"}, Evidence: []string{"y"}, Approval: "z",
+		}}
+	}
+	seen := map[string]string{base().presented(): "as it is"}
+	if again := base().presented(); seen[again] == "" {
+		t.Error("the same is presented otherwise")
+	}
+	note := func(line string, r reading) {
+		t.Helper()
+		d := r.presented()
+		if other, known := seen[d]; known {
+			t.Errorf("%s: the same as %s", line, other)
+		}
+		seen[d] = line
+	}
+	fields := func(line string, of func(*reading) reflect.Value) {
+		r := base()
+		for i := range of(&r).NumField() {
+			r := base()
+			f := of(&r).Field(i)
+			switch v := f.Addr().Interface().(type) {
+			case *string:
+				*v += "x"
+			case *bool:
+				*v = !*v
+			case *uint32:
+				*v++
+			case *time.Time:
+				*v = v.Add(time.Nanosecond)
+			case *[]string:
+				*v = append(*v, "")
+			case *[]policy.Allowed:
+				*v = append(*v, policy.Allowed{})
+			default:
+				t.Fatalf("%s: a field of the kind %s", line, f.Type())
+			}
+			note(line+of(&r).Type().Field(i).Name, r)
+		}
+	}
+	fields("grant: ", func(r *reading) reflect.Value { return reflect.ValueOf(&r.Grants[0]).Elem() })
+	fields("scope: ", func(r *reading) reflect.Value { return reflect.ValueOf(&r.Grants[0].Scopes[0]).Elem() })
+	for line, change := range map[string]func(*reading){
+		"no grant":             func(r *reading) { r.Grants = nil },
+		"two grants":           func(r *reading) { r.Grants = append(r.Grants, r.Grants[0]) },
+		"no token":             func(r *reading) { r.GrantTokens = nil },
+		"a token as a receipt": func(r *reading) { r.GrantTokens, r.Evidence = nil, []string{"x", "y"} },
+		"another receipt":      func(r *reading) { r.Evidence[0] = "w" },
+		"texts run together":   func(r *reading) { r.Grants[0].Scopes[0].Values = []string{"ab"} },
+		"no approval":          func(r *reading) { r.Approval = "" },
+		"no end":               func(r *reading) { r.Grants[0].NotAfter = time.Time{} },
+	} {
+		r := base()
+		change(&r)
+		note(line, r)
 	}
 }

@@ -63,7 +63,7 @@ var rooms = map[string]room{
 		tests:   []string{semantic, "audit/audittest", "audit/sqlite"},
 	},
 
-	"audit/sqlite":    {imports: []string{"audit"}, tests: []string{"audit/audittest"}},
+	"audit/sqlite":    {imports: []string{"audit"}, tests: []string{"audit/audittest", "internal/interleave"}},
 	"audit/postgres":  {imports: []string{"audit"}, tests: []string{"audit/audittest"}},
 	"audit/audittest": {imports: []string{"audit"}},
 	"audit/seal":      {},
