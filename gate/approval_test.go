@@ -225,6 +225,19 @@ func TestChallengeKeyRotates(t *testing.T) {
 	wants(t, h.authorize(orchestrator, q), policy.Allow, policy.Granted, "")
 }
 
+// Replicas' clocks differ: one that is behind gives the same challenge out.
+func TestChallengeByASlowClock(t *testing.T) {
+	h := build(t)
+	p := wipeOf("s1", "00000001", "now")
+	asked := h.authorize(orchestrator, p)
+	h.pass(-8 * time.Second)
+	again := h.authorize(orchestrator, p)
+	wants(t, again, policy.NeedsApproval, policy.NeedsPerson, contract.ApprovalRequired)
+	if again.Challenge != asked.Challenge {
+		t.Error("another challenge")
+	}
+}
+
 // A challenge lives for hours, and then the question is asked anew.
 func TestChallengeExpires(t *testing.T) {
 	h := build(t)

@@ -81,7 +81,7 @@ func (d *deciding) answer(ctx context.Context, r reading, ruling Ruling, k prese
 	again := false
 	if ruling.Decision.Effect != policy.Allow && !r.refused() {
 		var first Ruling
-		if first, permit, again, err = d.repeated(ctx, r, k); again {
+		if first, permit, again, err = d.repeated(ctx, r, k, ruling.Decision.Reasons); again {
 			ruling = first
 		}
 	}

@@ -132,12 +132,7 @@ func (d *deciding) askedBefore(kid string, r reading, s policy.Sources, memo []b
 	if err := json.Unmarshal(memo, &q); err != nil {
 		return receipt.Challenge{}, "", fmt.Errorf("what was kept of it: %w", err)
 	}
-	_, token, err := d.signChallenge(kid, r, s, q)
-	if err != nil {
-		return receipt.Challenge{}, "", err
-	}
-	c, err := d.tokens.Keys.VerifyChallenge(token, d.expectChallenge(r))
-	return c, token, err
+	return d.signChallenge(kid, r, s, q)
 }
 
 func (d *deciding) signChallenge(kid string, r reading, s policy.Sources, q question) (receipt.Challenge, string, error) {
@@ -151,14 +146,6 @@ func (d *deciding) signChallenge(kid string, r reading, s policy.Sources, q ques
 	}
 	token, err := d.tokens.Keys.SignChallenge(kid, c)
 	return c, token, err
-}
-
-// expectChallenge is the call that a challenge must be about.
-func (d *deciding) expectChallenge(r reading) receipt.ChallengeExpect {
-	return receipt.ChallengeExpect{
-		Issuer: d.tokens.Issuer, Tenant: d.caller.Tenant, Session: r.SessionID, Caller: d.caller.Name,
-		Principal: r.Principal, Tool: r.name, Version: uint32(r.tool.Contract.Version), Arguments: r.canonical, Now: d.now,
-	}
 }
 
 // challengeKey names what a challenge is about: the request, who makes it, and what its

@@ -46,10 +46,14 @@ type memo struct {
 
 // repeated is the answer to a call that the same caller was allowed a moment ago and sends
 // again with all that it presented then, as after a lost reply: while that permit lives it
-// gets the same decision and the same permit, whatever has become of its evidence and its
-// grants meanwhile. It is asked for where the call is not allowed anew, and false where
-// there is no such permit.
-func (d *deciding) repeated(ctx context.Context, r reading, k presented) (ruling Ruling, permit string, is bool, err error) {
+// gets the same decision and the same permit, though its evidence or its grants are over by
+// now. It is asked for where the call is denied anew, and false where there is no such
+// permit, or where anything else speaks against the call: what a policy forbids stays
+// forbidden.
+func (d *deciding) repeated(ctx context.Context, r reading, k presented, denied []policy.Reason) (ruling Ruling, permit string, is bool, err error) {
+	if !over(denied) {
+		return Ruling{}, "", false, nil
+	}
 	kept, err := d.gate.store.Recall(ctx, d.requestKey("permit", r), d.now)
 	if errors.Is(err, audit.ErrNotFound) {
 		return Ruling{}, "", false, nil
@@ -71,6 +75,18 @@ func (d *deciding) repeated(ctx context.Context, r reading, k presented) (ruling
 		return Ruling{}, "", false, err
 	}
 	return ruling, permit, true, d.append(ctx, d.allowed(r, ruling, k, first))
+}
+
+// over reports whether reasons say no more than that something had its time or its use.
+func over(reasons []policy.Reason) bool {
+	return !slices.ContainsFunc(reasons, func(r policy.Reason) bool {
+		switch r.Code {
+		case policy.GrantExpired, policy.GrantExhausted, policy.EvidenceMissing, policy.EvidenceStale,
+			policy.EvidenceInvalid, policy.Replayed, policy.InvalidApproval:
+			return false
+		}
+		return true
+	})
 }
 
 // allow uses up what an allowed call uses, together with its record, and signs its
@@ -191,7 +207,7 @@ func (d *deciding) permit(r reading, ruling Ruling, m memo) (string, error) {
 	for _, o := range ruling.Decision.Obligations {
 		c.Obligations = append(c.Obligations, string(o))
 	}
-	token, err := d.tokens.Keys.SignPermit(c)
+	token, err := d.tokens.Keys.SignPermit(c, d.now)
 	d.watch.Ends(stages.Sign)
 	if err != nil {
 		return "", fmt.Errorf("gate: signing a permit: %w", err)
@@ -274,8 +290,8 @@ func (d *deciding) key(kind string, r reading, names ...string) audit.Key {
 }
 
 // requestKey names the request that is decided: who asks again for the very same call
-// under the same id repeats it.
+// under the same id, and under the same contract, repeats it.
 func (d *deciding) requestKey(kind string, r reading, more ...string) audit.Key {
-	names := []string{r.RequestID, r.name, strconv.Itoa(r.tool.Contract.Version), r.Principal, r.digest}
+	names := []string{r.RequestID, r.name, strconv.Itoa(r.tool.Contract.Version), r.tool.Contract.Digest, r.Principal, r.digest}
 	return d.key(kind, r, append(names, more...)...)
 }

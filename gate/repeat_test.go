@@ -9,6 +9,7 @@ import (
 
 	"github.com/hallmark-gate/hallmark/contract"
 	"github.com/hallmark-gate/hallmark/policy"
+	"github.com/hallmark-gate/hallmark/receipt"
 )
 
 // D6: a repeat after a lost reply burns nothing; a new request does.
@@ -92,6 +93,75 @@ func TestRepeatsOfWhatIsOver(t *testing.T) {
 	h.pass(31 * time.Second)
 	if a := h.authorize(orchestrator, p); a.Effect != policy.Deny {
 		t.Errorf("after the permit: %s %s", a.Effect, codesOf(a))
+	}
+}
+
+// What a policy forbids meanwhile stays forbidden, and another contract is another call:
+// neither gets a permit again.
+func TestRepeatsOfWhatChanged(t *testing.T) {
+	h := build(t)
+	send := sendTo("s1", "00000001", "ana@example.test")
+	send.Grants = []policy.Grant{grant("g", "send", func(g *policy.Grant) { g.Scopes = []policy.Allowed{allow("recipient", "@example.test")} })}
+	wants(t, h.authorize(orchestrator, send), policy.Allow, policy.Granted, "")
+	h.validate(orchestrator, "s1", "mail", `{"id":"x"}`, `{"body":"hello"}`)
+	wants(t, h.authorize(orchestrator, send), policy.Deny, policy.Forbidden, contract.NotAuthorized)
+
+	once := send
+	once.SessionID = "s2"
+	once.Grants = []policy.Grant{send.Grants[0]}
+	once.Grants[0].Unlimited, once.Grants[0].MaxUses = false, 1
+	first := h.authorize(orchestrator, once)
+	wants(t, first, policy.Allow, policy.Granted, "")
+	withdrawn := orchestrator
+	withdrawn.MayGrant = false
+	wants(t, h.authorize(withdrawn, once), policy.Deny, policy.NoGrant, contract.NotAuthorized)
+	list := tools()
+	for _, c := range list {
+		if c.Tool == "send" {
+			c.Arguments.Audience, c.Digest = "another mailer", digest([]byte("changed"))
+		}
+	}
+	h.publish(list, rules)
+	wants(t, h.authorize(orchestrator, once), policy.Deny, policy.GrantExhausted, contract.NotAuthorized)
+}
+
+// A repeat gets its permit also where the key that signed it was rotated out, or revoked.
+func TestRepeatsAfterRotation(t *testing.T) {
+	h := build(t)
+	p := sendTo("s1", "00000001", "ana@example.test")
+	p.Grants = []policy.Grant{grant("g", "send", func(g *policy.Grant) {
+		g.Scopes = []policy.Allowed{allow("recipient", "@example.test")}
+		once(g)
+	})}
+	first := h.authorize(orchestrator, p)
+	wants(t, first, policy.Allow, policy.Granted, "")
+	h.pass(5 * time.Second)
+	list, err := h.dir.List(h.clock())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.dir.Rotate(receipt.Permits, h.clock(), 0, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range list {
+		if k.Set == receipt.Permits {
+			if _, err := h.dir.Revoke(k.ID, h.clock()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if h.tokens.Keys, err = h.dir.Load(); err != nil {
+		t.Fatal(err)
+	}
+	again := h.authorize(orchestrator, p)
+	wants(t, again, policy.Allow, policy.Granted, "")
+	if a, b := h.event(first.DecisionID), h.event(again.DecisionID); a.PermitID != b.PermitID || again.Permit == first.Permit {
+		t.Errorf("permit %s, then %s", a.PermitID, b.PermitID)
+	}
+	if _, err := h.tokens.Keys.VerifyPermit(again.Permit, receipt.PermitExpect{
+		Issuer: "hallmark.example.test", Tenant: "acme", Audience: "mailer", Arguments: []byte(again.ArgumentsJSON), Now: h.clock(),
+	}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -227,7 +227,7 @@ func (w *world) kinds(t testing.TB) []kindCase {
 	return []kindCase{
 		{"receipt HS256", receipt.ReceiptKind, token(w.keys.SignReceipt(aReceipt())), w.secret(t, receipt.ReceiptMACs), vReceipt},
 		{"receipt EdDSA", receipt.ReceiptKind, token(w.keys.SignReceipt(signed)), w.secret(t, receipt.SignedReceipts), vReceipt},
-		{"permit", receipt.PermitKind, token(w.keys.SignPermit(aPermit())), w.secret(t, receipt.Permits), func(s string, at time.Time) error {
+		{"permit", receipt.PermitKind, token(w.keys.SignPermit(aPermit(), aPermit().IssuedAt)), w.secret(t, receipt.Permits), func(s string, at time.Time) error {
 			_, err := w.keys.VerifyPermit(s, permitExpect(at))
 			return err
 		}},

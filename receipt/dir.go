@@ -99,28 +99,53 @@ var (
 // its key, and a kid that stands twice. The error is a [*DirError]; a file that is not
 // there is fs.ErrNotExist.
 func (d Dir) Load() (*KeySet, error) {
-	dir := string(d)
+	s, err := d.LoadOver(nil)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// LoadOver is [Dir.Load] over keys that were loaded before: a set that cannot be read
+// keeps those, and keeps no other set from being read. The error joins one [*DirError] for
+// each such set; the keys are valid beside it.
+func (d Dir) LoadOver(before *KeySet) (*KeySet, error) {
 	s := &KeySet{rings: make(map[Kind]*ring)}
+	var faults []error
 	for _, set := range sets {
-		path := filepath.Join(dir, string(set.name)+fileExtension)
-		found, err := readFile(dir, set.name)
-		if err != nil {
-			return nil, &DirError{path, err}
-		}
 		if s.rings[set.kind] == nil {
 			s.rings[set.kind] = &ring{}
 		}
-		for _, j := range found {
-			k, fault := j.loadOwn(set.alg)
-			if fault == "" && !s.rings[set.kind].add(k) {
-				fault = "kid"
-			}
-			if fault != "" {
-				return nil, &DirError{path, set.kind.fail(BadKeys, fault)}
-			}
+		keys, err := d.loadSet(set.name, set.kind, set.alg)
+		if err != nil {
+			faults = append(faults, err)
+			keys = before.ring(set.kind).of(set.alg)
+		}
+		for _, k := range keys {
+			s.rings[set.kind].add(k) // algorithms differ within a kind, and so do kids
 		}
 	}
-	return s, nil
+	return s, errors.Join(faults...)
+}
+
+// loadSet reads one set.
+func (d Dir) loadSet(name Set, kind Kind, alg algorithm) ([]*key, error) {
+	path := filepath.Join(string(d), string(name)+fileExtension)
+	found, err := readFile(string(d), name)
+	if err != nil {
+		return nil, &DirError{path, err}
+	}
+	own := &ring{}
+	for _, j := range found {
+		k, fault := j.loadOwn(alg)
+		if fault == "" && !own.add(k) {
+			fault = "kid"
+		}
+		if fault != "" {
+			return nil, &DirError{path, kind.fail(BadKeys, fault)}
+		}
+	}
+	return own.keys, nil
 }
 
 // loadOwn is load for a key that this package made.
@@ -275,15 +300,19 @@ func gone(end, now time.Time) bool { return !end.IsZero() && end.Before(now.Add(
 
 // Revoke makes every token of a key worthless from the next [Dir.Load] on, and returns
 // the key's set. It does not put another key in its place: [KeySet.Ready] tells where
-// none is left. The error has the reason [UnknownKey] where no set has the kid.
+// none is left. Sets that cannot be read stand in the way of no other. The error has the
+// reason [UnknownKey] where no set has the kid, and is that of the sets that cannot be
+// read where one of those may have it.
 func (d Dir) Revoke(kid string, now time.Time) (Set, error) {
 	dir := string(d)
 	var in Set
 	err := locked(dir, func() error {
+		var faults []error
 		for _, set := range sets {
 			found, err := readFile(dir, set.name)
 			if err != nil {
-				return &DirError{filepath.Join(dir, string(set.name)+fileExtension), err}
+				faults = append(faults, &DirError{filepath.Join(dir, string(set.name)+fileExtension), err})
+				continue
 			}
 			for _, j := range found {
 				if string(j.kid) != kid {
@@ -296,6 +325,9 @@ func (d Dir) Revoke(kid string, now time.Time) (Set, error) {
 				j.revoked = now
 				return writeFile(dir, set.name, found)
 			}
+		}
+		if len(faults) > 0 {
+			return errors.Join(faults...)
 		}
 		return &DirError{dir, Kind(0).fail(UnknownKey, "kid")}
 	})

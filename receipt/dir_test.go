@@ -64,7 +64,7 @@ func TestRotate(t *testing.T) {
 		p.IssuedAt, p.Expires = now.Add(d), now.Add(d+time.Minute)
 		return p
 	}
-	old, err := w.keys.SignPermit(at(0))
+	old, err := w.keys.SignPermit(at(0), at(0).IssuedAt)
 	must(t, err)
 	oldKid := kidOf(t, old)
 	newKid, err := w.dir.Rotate(receipt.Permits, now, lead, overlap)
@@ -74,7 +74,7 @@ func TestRotate(t *testing.T) {
 		at  time.Duration
 		kid string
 	}{{0, oldKid}, {lead - time.Second, oldKid}, {lead, newKid}, {lead + overlap + time.Hour, newKid}} {
-		token, err := w.keys.SignPermit(at(row.at))
+		token, err := w.keys.SignPermit(at(row.at), at(row.at).IssuedAt)
 		must(t, err)
 		if got := kidOf(t, token); got != row.kid {
 			t.Errorf("at %v the key %s signs", row.at, got)
@@ -386,4 +386,28 @@ func TestInitSignsAtOnce(t *testing.T) {
 	if err := keys.Ready(made.Truncate(time.Second)); err != nil {
 		t.Errorf("after a rotation: %v", err)
 	}
+}
+
+// A key that another took over from never signs again, though the other was revoked.
+func TestRetiredKeysStayRetired(t *testing.T) {
+	w := newWorld(t)
+	next, err := w.dir.Rotate(receipt.Challenges, now, 0, 24*time.Hour)
+	must(t, err)
+	_, err = w.dir.Revoke(next, now)
+	must(t, err)
+	w.reload(t)
+	if err := w.keys.Ready(now); reasonOf(t, err) != receipt.NoKey {
+		t.Errorf("ready: %v", err)
+	}
+	list, err := w.dir.List(now)
+	must(t, err)
+	for _, k := range list {
+		if k.Set == receipt.Challenges && k.State == receipt.Active {
+			t.Errorf("%s signs again", k.ID)
+		}
+	}
+	_, err = w.dir.Rotate(receipt.Challenges, now, 0, time.Hour)
+	must(t, err)
+	w.reload(t)
+	must(t, w.keys.Ready(now))
 }

@@ -330,7 +330,7 @@ func TestSignersRefuse(t *testing.T) {
 	} {
 		p := aPermit()
 		row.change(&p)
-		token, err := w.keys.SignPermit(p)
+		token, err := w.keys.SignPermit(p, p.IssuedAt)
 		want := receipt.Error{Kind: receipt.PermitKind, Reason: row.reason, Place: row.place}
 		if e, ok := err.(*receipt.Error); !ok || *e != want || token != "" {
 			t.Errorf("%v, want %v", err, &want)

@@ -34,11 +34,12 @@ func (s *KeySet) SignReceipt(c Receipt) (string, error) {
 	return seal(ReceiptKind, s.ring(ReceiptKind).active(alg, c.IssuedAt), c.fields())
 }
 
-// SignPermit issues a permit under the key that is active at c.IssuedAt. Like challenges
+// SignPermit issues a permit under the key that is active now, which may be a later one
+// than at c.IssuedAt: a permit that is issued again outlives a rotation. Like challenges
 // (RFC 8032 signs without randomness) the same claims under the same key give the same
 // token.
-func (s *KeySet) SignPermit(c Permit) (string, error) {
-	return seal(PermitKind, s.ring(PermitKind).active(edDSA, c.IssuedAt), c.fields())
+func (s *KeySet) SignPermit(c Permit, now time.Time) (string, error) {
+	return seal(PermitKind, s.ring(PermitKind).active(edDSA, now), c.fields())
 }
 
 // SignChallenge issues a challenge under the key with this id, one of [KeySet.ChallengeKeys];

@@ -37,18 +37,32 @@ func (r *ring) add(k *key) bool {
 	return true
 }
 
-// active is the key of the algorithm that signs at a time: of those that may, the one
-// that came into use last.
+// of returns the keys of an algorithm.
+func (r *ring) of(alg algorithm) []*key {
+	var keys []*key
+	for _, k := range r.keys {
+		if k.alg == alg {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// active is the key of the algorithm that signs at a time: the one that came into use last.
+// Where that is over or revoked none does: a key that another took over from never signs
+// again.
 func (r *ring) active(alg algorithm, now time.Time) *key {
 	var best *key
 	for _, k := range r.keys {
-		if k.alg != alg || k.sign == nil || !k.life.revoked.IsZero() || now.Before(k.life.notBefore) ||
-			!k.life.notAfter.IsZero() && !now.Before(k.life.notAfter) {
+		if k.alg != alg || k.sign == nil || now.Before(k.life.notBefore) {
 			continue
 		}
 		if best == nil || !k.life.notBefore.Before(best.life.notBefore) {
 			best = k
 		}
+	}
+	if best == nil || !best.life.revoked.IsZero() || !best.life.notAfter.IsZero() && !now.Before(best.life.notAfter) {
+		return nil
 	}
 	return best
 }

@@ -27,12 +27,12 @@ func TestRoundTrip(t *testing.T) {
 		in.KeyID = out.KeyID
 		equal(t, out, in)
 	}
-	token, err := w.keys.SignPermit(aPermit())
+	token, err := w.keys.SignPermit(aPermit(), aPermit().IssuedAt)
 	must(t, err)
 	permit, err := w.keys.VerifyPermit(token, permitExpect(now))
 	must(t, err)
 	equal(t, permit, aPermit())
-	if again, _ := w.keys.SignPermit(aPermit()); again != token {
+	if again, _ := w.keys.SignPermit(aPermit(), aPermit().IssuedAt); again != token {
 		t.Error("the same permit is another token")
 	}
 
@@ -162,13 +162,13 @@ func TestLifetimes(t *testing.T) {
 	}
 	p := aPermit()
 	p.Expires = now.Add(61 * time.Second)
-	_, err := w.keys.SignPermit(p)
+	_, err := w.keys.SignPermit(p, p.IssuedAt)
 	want(t, err, receipt.LifeTooLong)
 	p.Expires = now.Add(time.Second + 1)
-	_, err = w.keys.SignPermit(p)
+	_, err = w.keys.SignPermit(p, p.IssuedAt)
 	want(t, err, receipt.Malformed) // no whole second
 	p.Expires, p.IssuedAt = now, time.Time{}
-	_, err = w.keys.SignPermit(p)
+	_, err = w.keys.SignPermit(p, p.IssuedAt)
 	want(t, err, receipt.LifeTooLong)
 }
 
@@ -299,7 +299,7 @@ func TestNoKeys(t *testing.T) {
 	for _, s := range []*receipt.KeySet{none, {}} {
 		_, err := s.VerifyReceipt(k[0].token, receiptExpect(now))
 		want(t, err, receipt.UnknownKey)
-		_, err = s.SignPermit(aPermit())
+		_, err = s.SignPermit(aPermit(), aPermit().IssuedAt)
 		want(t, err, receipt.NoKey)
 		if got := string(s.Public(now)); got != `{"keys":[]}` {
 			t.Error(got)

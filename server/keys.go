@@ -20,8 +20,8 @@ import (
 const maxKeyFile = 1 << 20
 
 // keyring holds what the service signs and verifies with, and reads it again from time
-// to time. What cannot be used stops the start. Later each part counts by itself: its own
-// keys, those of approvers, those of issuers. A part that cannot be read leaves what was
+// to time. What cannot be used stops the start. Later each part counts by itself: each set of
+// its own keys, those of approvers, those of issuers. A part that cannot be read leaves what was
 // read of it before in use, until keys that live no longer refuse by themselves; one that
 // can be read counts whatever the others are, so that nothing stands in the way of a
 // revocation. Safe for concurrent use.
@@ -72,9 +72,8 @@ func (k *keyring) read(before gate.Tokens) (gate.Tokens, error) {
 	t := before
 	t.Issuer = k.cfg.Issuer
 	var faults []error
-	if keys, err := k.dir().Load(); err == nil {
-		t.Keys = keys
-	} else {
+	var err error
+	if t.Keys, err = k.dir().LoadOver(before.Keys); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%w; make them with: hallmark keys init", err)
 		}

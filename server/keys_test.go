@@ -1,6 +1,8 @@
 package server
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -37,7 +39,7 @@ func permitOf(t *testing.T, k *keyring) (token string, verify func() error) {
 	token, err := k.tokens().Keys.SignPermit(receipt.Permit{
 		Issuer: "hallmark", IssuedAt: now, Expires: now.Add(time.Minute), ID: "p", Tenant: "t", Session: "s", Tool: "send", Version: 1,
 		Request: "req.00000001", Decision: "d", ArgumentsDigest: receipt.Digest([]byte("{}")), Audience: "send",
-	})
+	}, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,6 +64,22 @@ func keyOf(t *testing.T, dir receipt.Dir, set receipt.Set) string {
 	}
 	t.Fatal("no key of the set signs")
 	return ""
+}
+
+// permitKid is the kid that the header of a permit names.
+func permitKid(t *testing.T, k *keyring) string {
+	t.Helper()
+	token, _ := permitOf(t, k)
+	head, _, _ := strings.Cut(token, ".")
+	b, err := base64.RawURLEncoding.DecodeString(head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var h struct{ Kid string }
+	if err := json.Unmarshal(b, &h); err != nil {
+		t.Fatal(err)
+	}
+	return h.Kid
 }
 
 // A revoked key is worthless at the next reading, also where it was the last of its set:
@@ -114,6 +132,31 @@ func TestPartsOfKeysCountAlone(t *testing.T) {
 	if err := verify(); err == nil {
 		t.Error("approvers that cannot be read keep a revoked key alive")
 	}
+	// Nor does another set of the service's own keys.
+	_, verify = permitOf(t, k)
+	challenges := k.tokens().Keys.ChallengeKeys(time.Now())
+	write(t, filepath.Join(string(dir), "challenge.json"), "{")
+	if err := os.Chmod(filepath.Join(string(dir), "challenge.json"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	kid := permitKid(t, k)
+	if _, err := dir.Revoke(kid, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	k.reload()
+	if err := verify(); !errors.Is(err, &receipt.Error{Reason: receipt.RevokedKey}) {
+		t.Errorf("beside challenges that cannot be read: %v", err)
+	}
+	if got := k.tokens().Keys.ChallengeKeys(time.Now()); len(got) != 1 || got[0] != challenges[0] {
+		t.Errorf("the keys of challenges were %v and are %v", challenges, got)
+	}
+	if s := k.subsystem(); s.err == nil {
+		t.Error("ready without a key for permits")
+	}
+	if _, err := dir.Rotate(receipt.Permits, time.Now(), 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	k.reload()
 	if s := k.subsystem(); s.err != nil || !strings.Contains(s.concern, "approvers") || k.tokens().Approvers != was {
 		t.Errorf("%v, %q", s.err, s.concern)
 	}
@@ -124,12 +167,12 @@ func TestPartsOfKeysCountAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, approvers, string(public))
-	before := k.tokens().Keys
+	_, verify = permitOf(t, k)
 	if err := os.RemoveAll(string(dir)); err != nil {
 		t.Fatal(err)
 	}
 	k.reload()
-	if s := k.subsystem(); s.err != nil || !strings.Contains(s.concern, "keys init") || k.tokens().Keys != before || k.tokens().Approvers == was {
+	if s := k.subsystem(); s.err != nil || !strings.Contains(s.concern, "keys init") || verify() != nil || k.tokens().Approvers == was {
 		t.Errorf("%v, %q", s.err, s.concern)
 	}
 }

@@ -112,19 +112,23 @@ func (r *row) appendArgs(args []driver.Value) []driver.Value {
 }
 
 // judgedBy is the number by which Latest finds a sanitized judgement: that of its session,
-// so that the judgements of a session lie together, and within it that of the call. Few
-// have the same number by chance; whoever looks for two that have needs about 2^40 tries
+// so that the judgements of a session lie together, and below it that of the call in this
+// session. Few have the same number by chance; whoever looks for two that have needs about 2^40 tries
 // for each, and makes the answers of their own session slower, not wrong.
 func judgedBy(j audit.Judged) int64 {
 	const bitsOfCall = 40
-	session, call := number(j.Tenant, j.SessionID), number(j.Tool, j.ArgumentsDigest)
+	session, call := number(j.Tenant, j.SessionID), number(j.Tool, j.ArgumentsDigest, j.Tenant, j.SessionID)
 	return int64(session>>bitsOfCall<<bitsOfCall | call>>(64-bitsOfCall)) //nolint:gosec // the bits, not the number
 }
 
-// number is the beginning of a digest of two sanitized strings, which hold no NUL.
-func number(a, b string) uint64 {
-	var room [256]byte
-	sum := sha256.Sum256(append(append(append(room[:0], a...), 0), b...))
+// number is the beginning of a digest of sanitized strings, which hold no NUL.
+func number(of ...string) uint64 {
+	var room [512]byte
+	text := room[:0]
+	for _, s := range of {
+		text = append(append(text, s...), 0)
+	}
+	sum := sha256.Sum256(text)
 	return binary.BigEndian.Uint64(sum[:])
 }
 

@@ -3,8 +3,10 @@ package main
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -36,6 +38,12 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "serves": serves, "ends": ends, "until": until, "certificates": certificates, "idof": idOf,
+		},
+		Condition: func(name string) (bool, error) {
+			if name == "hup" { // whoever starts the tests under nohup has it ignored
+				return !signal.Ignored(syscall.SIGHUP), nil
+			}
+			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Values[theService{}] = new(*exec.Cmd)
@@ -99,8 +107,11 @@ func ends(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 || signals[args[0]] == nil || *running == nil {
 		ts.Fatalf("usage: ends TERM|HUP, of a service that serves runs")
 	}
-	ts.Check((*running).Process.Signal(signals[args[0]]))
-	ts.Check((*running).Wait())
+	cmd := *running
+	ts.Check(cmd.Process.Signal(signals[args[0]]))
+	late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	defer late.Stop()
+	ts.Check(cmd.Wait())
 	*running = nil
 }
 

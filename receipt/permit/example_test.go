@@ -16,7 +16,7 @@ func ExampleVerify() {
 	dir := receipt.Dir(data)
 	dir.Init(now)
 	service, _ := dir.Load()
-	token, _ := service.SignPermit(claims())
+	token, _ := service.SignPermit(claims(), claims().IssuedAt)
 	jwks := service.Public(now)
 
 	keys, err := permit.ParseKeys(jwks)

@@ -58,7 +58,7 @@ func TestVerify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := s.SignPermit(claims())
+	token, err := s.SignPermit(claims(), claims().IssuedAt)
 	if err != nil {
 		t.Fatal(err)
 	}
