@@ -124,7 +124,7 @@ func isDirectory(field, dir string) error {
 	}
 	info, err := os.Stat(dir)
 	if err != nil {
-		return fmt.Errorf("%s: %w", field, err)
+		return fmt.Errorf("%s: %w; name the directory with --%s", field, err, field)
 	}
 	if !info.IsDir() {
 		return fmt.Errorf("%s: %s is not a directory", field, dir)

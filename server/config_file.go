@@ -32,7 +32,7 @@ func readSettings(file string, fields []Field) (map[string]setting, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("config: %w", err)
+		return nil, fmt.Errorf("config: %w; name a file that can be read with --config, or none", err)
 	}
 	root, err := oneDocument(name, content)
 	if root == nil || err != nil {
