@@ -156,7 +156,7 @@ func TestOwnShare(t *testing.T) {
 		c.must(t, "a2", "a", one)
 		c.refused(t, "a3", "a", one) // one is read and one is new
 		c.want(t, "a0")
-		if _, _, refused := c.look(); refused[refusal{"identity_calls", "a"}] != 1 || refused[refusal{"slow", "a"}] != 1 {
+		if _, _, refused := c.look(); refused[refusal{"identity_calls", "a"}] != 1 || refused[refusal{"gave_way", "a"}] != 1 {
 			t.Errorf("%v", refused)
 		}
 	})

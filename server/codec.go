@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"sync/atomic"
 
 	"google.golang.org/grpc/encoding"
 	grpcproto "google.golang.org/grpc/encoding/proto"
@@ -18,6 +19,48 @@ var errMalformed = errors.New("server: the request is not a valid message of its
 // answering a failure of its codec with INTERNAL and the library's text before anything
 // of ours sees it. It belongs to the call's goroutine.
 type received struct{ raw mem.BufferSlice }
+
+// Who has the bytes of a request that is being read aside.
+const (
+	beingRead int32 = iota
+	wasRead
+	leftAlone
+)
+
+// readAside reads the request by recv, unless way closes before: then the error is a
+// [*roomError]. grpc reads until the request is there or the stream has ended, and makes
+// the status of one that cannot be read itself, so that it reads beside the call's
+// goroutine: what the call returns first is the status of the stream, which ends the
+// reading too. Without a way nothing stands beside.
+func (r *received) readAside(recv func(any) error, way <-chan struct{}) error {
+	if way == nil {
+		return recv(r)
+	}
+	var aside struct {
+		received
+		state atomic.Int32
+	}
+	done := make(chan error, 1)
+	go func() {
+		err := recv(&aside.received)
+		if !aside.state.CompareAndSwap(beingRead, wasRead) {
+			aside.free()
+		}
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		r.raw = aside.raw
+		return err
+	case <-way:
+	}
+	if !aside.state.CompareAndSwap(beingRead, leftAlone) { // it is there at this moment
+		err := <-done
+		r.raw = aside.raw
+		return err
+	}
+	return noRoom("")
+}
 
 // decode makes the message. The error is a [*formError] where it holds too much, or that
 // of the codec.

@@ -132,7 +132,7 @@ func (c chain) read(ctx context.Context, r *received, recv func(any) error) (err
 		}
 		defer func() { err = done(r.raw.Len(), err) }()
 	}
-	err = recv(r)
+	err = r.readAside(recv, wayOf(ctx))
 	if err != nil && errors.Is(context.Cause(ctx), errSlow) {
 		return errSlow
 	}

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"net"
+	"sync"
 	"time"
 
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/peer"
-	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/tap"
 )
 
@@ -43,7 +42,7 @@ const (
 var errSlow = errors.New("server: the request did not arrive in time")
 
 // errLargeProbe refuses a request that nobody has to be able to send.
-var errLargeProbe = status.Error(codes.ResourceExhausted, "the request is too large for its method")
+var errLargeProbe = &formError{faults: []fieldFault{{detail: "is larger than a request of its method may be"}}}
 
 // lanes are the ways in. A request is read in one of the places of reads or probes; what
 // was read is then let into the room of those that are judged, or is small.
@@ -119,7 +118,7 @@ func (l *lanes) reading(ctx context.Context) (done func(size int, err error) err
 		case err != nil:
 			return err
 		case !places.keep(place):
-			return errSlow
+			return noRoom("")
 		case t.lane != nil:
 			return t.hold(ctx, room{1, int64(size)}, waited)
 		case size > maxProbeBytes:
@@ -153,15 +152,18 @@ type cutKey struct{}
 // context that this returns.
 func cuttable(ctx context.Context, _ *tap.Info) (context.Context, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	c := &cutContext{Context: ctx, cancel: cancel}
+	c := &cutContext{Context: ctx, cancel: cancel, way: make(chan struct{})}
 	return context.WithValue(c, cutKey{}, c), nil
 }
 
 // cutContext is a context that ends as at a deadline. grpc makes the status of a request
-// that cannot be read from the context's error, before anything of ours sees it.
+// that cannot be read from the context's error, before anything of ours sees it; so who
+// makes way for others is told by a channel instead, and gets a status of ours.
 type cutContext struct {
 	context.Context
 	cancel context.CancelCauseFunc
+	way    chan struct{} // closed once the call is to make way
+	once   sync.Once
 }
 
 // Err implements [context.Context].
@@ -173,20 +175,30 @@ func (c *cutContext) Err() error {
 	return err
 }
 
-// cutter returns what ends the call with errSlow as its cause; nil where nothing does.
+// cutter returns what makes the call make way while its request is being read; nil where
+// nothing does.
 func cutter(ctx context.Context) func() {
 	c, ok := ctx.Value(cutKey{}).(*cutContext)
 	if !ok {
 		return nil
 	}
-	return func() { c.cancel(errSlow) }
+	return func() { c.once.Do(func() { close(c.way) }) }
+}
+
+// wayOf is closed once the call is to make way; nil where it never is.
+func wayOf(ctx context.Context) <-chan struct{} {
+	c, ok := ctx.Value(cutKey{}).(*cutContext)
+	if !ok {
+		return nil
+	}
+	return c.way
 }
 
 // cutAfter cuts the call unless stop is called before.
 func cutAfter(ctx context.Context, d time.Duration) (stop func() bool) {
-	cut := cutter(ctx)
-	if cut == nil {
+	c, ok := ctx.Value(cutKey{}).(*cutContext)
+	if !ok {
 		return func() bool { return true }
 	}
-	return time.AfterFunc(d, cut).Stop
+	return time.AfterFunc(d, func() { c.cancel(errSlow) }).Stop
 }

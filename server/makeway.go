@@ -17,7 +17,7 @@ func (a *arrivals) seek(c *arrival, now time.Time) {
 	v.cut = true
 	v.of.staying--
 	v.on.staying--
-	a.refused[refusal{"slow", v.who.Name}]++
+	a.refused[refusal{"gave_way", v.who.Name}]++
 	v.end()
 	c.victim = v
 	c.of.due++

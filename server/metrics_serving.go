@@ -18,7 +18,7 @@ var (
 	waitingDesc = prometheus.NewDesc("hallmark_admission_waiting_calls",
 		"Calls that wait for room now.", []string{"lane"}, nil)
 	noRoomDesc = prometheus.NewDesc("hallmark_admission_refused_total",
-		"Calls that were refused for want of room, by the bound that had none and whose call it was; bound slow: cut while they were read, for others.", []string{"lane", "bound", "identity"}, nil)
+		"Calls that were refused for want of room, by the bound that had none and whose call it was; bound gave_way: cut while they were read, for others.", []string{"lane", "bound", "identity"}, nil)
 	deniedDesc = prometheus.NewDesc("hallmark_access_denied_total",
 		"Calls of clients that may not, by reason.", []string{"reason"}, nil)
 	handshakesDesc = prometheus.NewDesc("hallmark_tls_handshakes_failed_total",

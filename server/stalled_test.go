@@ -109,7 +109,7 @@ func TestStalledCallsStarveNobody(t *testing.T) {
 	}
 	_, body := get(t, s.ops+"/metrics")
 	for _, line := range []string{
-		`hallmark_admission_refused_total{bound="slow",identity="agent",lane="reading"} `,
+		`hallmark_admission_refused_total{bound="gave_way",identity="agent",lane="reading"} `,
 		`hallmark_in_flight_calls{lane="reading"} `, `hallmark_in_flight_calls{lane="judged"} 0`,
 	} {
 		if !strings.Contains(body, line) {
@@ -263,10 +263,10 @@ func TestLargeProbe(t *testing.T) {
 	s := start(t)
 	large := &healthv1.HealthCheckRequest{Service: strings.Repeat("x", maxProbeBytes)}
 	_, err := s.health.Check(ctxFor(t), large)
-	wantCode(t, err, codes.ResourceExhausted)
+	wantCode(t, err, codes.InvalidArgument)
 	w, err := s.health.Watch(ctxFor(t), large)
 	if err == nil {
 		_, err = w.Recv()
 	}
-	wantCode(t, err, codes.ResourceExhausted)
+	wantCode(t, err, codes.InvalidArgument)
 }
