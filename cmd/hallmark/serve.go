@@ -115,17 +115,41 @@ func serve(cmd *cobra.Command, config server.Config, unknown []string) error {
 	if err != nil {
 		return err
 	}
-	app, err := server.New(config, server.Deps{
-		Loader:    loader,
-		OpenStore: openStore(config),
-		Log:       log,
-		Getenv:    os.Getenv,
-		Ready:     cmd.OutOrStdout(),
+	app, err := loaded(ctx, func() (*server.App, error) {
+		return server.New(config, server.Deps{
+			Loader:    loader,
+			OpenStore: openStore(config),
+			Log:       log,
+			Getenv:    os.Getenv,
+			Ready:     cmd.OutOrStdout(),
+		})
 	})
+	if ctx.Err() != nil && app == nil && err == nil {
+		log.Info("told to stop before anything was served")
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	return app.Run(ctx)
+}
+
+// loaded returns what load makes, or nothing where ctx ends before: thousands of contracts
+// take a while, and nothing is open yet that would have to be closed.
+func loaded(ctx context.Context, load func() (*server.App, error)) (app *server.App, err error) {
+	done := make(chan struct{})
+	var made *server.App
+	var failed error
+	go func() {
+		defer close(done)
+		made, failed = load()
+	}()
+	select {
+	case <-done:
+		return made, failed
+	case <-ctx.Done():
+		return nil, nil //nolint:nilnil // neither: it is the caller's to say
+	}
 }
 
 // storeFile is the embedded store in the data directory.

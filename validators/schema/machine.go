@@ -27,7 +27,7 @@ const (
 	maxTable   = 4096    // entries
 	maxClasses = 64      // of characters
 	maxEdges   = 4096    // where a set of them begins or ends
-	maxVisits  = 1 << 16 // of an instruction of the program, or of a set at one edge
+	maxVisits  = 1 << 14 // of an instruction of the program, or of a set at one edge
 )
 
 func (m *machine) match(s string) bool {
