@@ -48,6 +48,9 @@ const (
 	// each contract adds to it.
 	caseTime     = time.Minute
 	caseTimeEach = 50 * time.Millisecond
+	// maxUnsettled is at how many looks one after another a directory that changes all the
+	// time is refused.
+	maxUnsettled = 5
 	// maxLoggedFaults bounds the faults in one log line.
 	maxLoggedFaults = 20
 )
@@ -68,6 +71,8 @@ type reloader struct {
 	// refused is what was refused last, a digest or a fault of reading. It is not tried
 	// again as long as it stays the same.
 	refused string
+	// unsettled counts the looks, one after another, at which no two readings agreed.
+	unsettled int
 }
 
 // newReloader returns a reloader for a directory whose content serves as first.
@@ -138,6 +143,13 @@ func (r *reloader) take(ctx context.Context, first reading, settle time.Duration
 	if ctx.Err() != nil {
 		return
 	}
+	if errors.Is(err, errUnsettled) {
+		// Somebody is writing: that is no fault before it goes on and on.
+		if r.unsettled++; r.unsettled < maxUnsettled {
+			return
+		}
+	}
+	r.unsettled = 0
 	found := snapshot.Digest()
 	switch {
 	case err == nil && found == r.status.Load().Serving:
