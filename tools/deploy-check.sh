@@ -190,7 +190,7 @@ chroot_part() {
 	kill -TERM "$pid"
 	wait "$pid" || code=$?
 	expect "chroot: SIGTERM ends with 0 (was $code)" test "$code" = 0
-	refuse "chroot: healthcheck after that has no answer" 'answered' "${in[@]}" healthcheck --addr "$grpc"
+	refuse "chroot: healthcheck after that has no answer" 'nobody answers' "${in[@]}" healthcheck --addr "$grpc"
 	refuse "chroot: beyond loopback without TLS it does not start" 'listen' "${in[@]}" serve --listen 0.0.0.0:0 --ops-listen 127.0.0.1:0 \
 		--contracts /etc/hallmark/contracts --data /var/lib/hallmark
 }
@@ -320,7 +320,7 @@ grafana() {
 	grep -oh '"hallmark_[a-z0-9_]*"' server/*.go | tr -d '"' >>"$work/names"
 	local name missing=
 	while IFS= read -r name; do
-		grep -qx -e "$name" -e "${name%_bucket}" "$work/names" || missing+=" $name"
+		grep -qx -e "$name" -e "${name%_bucket}" -e "${name%_count}" "$work/names" || missing+=" $name"
 	done < <(manifests metrics deploy/prometheus/hallmark.rules.yml deploy/grafana/hallmark.json)
 	expect "grafana: every metric of dashboard and rules is one of the service's (missing:${missing:- none})" test -z "$missing"
 }
