@@ -35,8 +35,9 @@ func WithAlerts(tell func(Alert)) Option {
 }
 
 // WithObserver makes a gate call observe with each record that is durable and with what
-// the stages of its call took, for metrics. observe is called while a caller waits, from several goroutines at once; it does not
-// block and changes nothing of the record. nil observes nothing.
+// the stages of its call took, for metrics. observe is called while a caller waits, from
+// several goroutines at once; it does not block and changes nothing of the record. nil
+// observes nothing.
 func WithObserver(observe func(audit.Record, stages.Times)) Option {
 	return func(g *Gate) { g.observe = observe }
 }

@@ -126,7 +126,9 @@ func (g *Gate) Validate(ctx context.Context, caller Caller, decisionID string, c
 	}
 	record.At = began
 	original := g.keep(set, g.originals(), caller, p, outcome, facts, &record)
-	watch.Ends(stages.Seal)
+	if original != nil {
+		watch.Ends(stages.Seal)
+	}
 	record.Duration = g.clock().Sub(began)
 	if _, err := g.store.Append(ctx, audit.Entry{Record: record, Original: original}); err != nil {
 		return Reply{}, fmt.Errorf("gate: recording the decision: %w", err)

@@ -27,12 +27,10 @@ type KeyInfo struct {
 }
 
 // List describes all keys of a directory at a time, set by set, oldest first. It loads
-// the directory first, so it refuses what [Dir.Load] refuses.
+// the directory first: the error is that of [Dir.LoadOver], and the keys of the sets that
+// can be read are valid beside it.
 func (d Dir) List(now time.Time) ([]KeyInfo, error) {
-	loaded, err := d.Load()
-	if err != nil {
-		return nil, err
-	}
+	loaded, err := d.LoadOver(nil)
 	var all []KeyInfo
 	for _, set := range sets {
 		active := loaded.ring(set.kind).active(set.alg, now)
@@ -58,5 +56,5 @@ func (d Dir) List(now time.Time) ([]KeyInfo, error) {
 			all = append(all, info)
 		}
 	}
-	return all, nil
+	return all, err
 }

@@ -23,9 +23,10 @@ func newCheck() *cobra.Command {
 		Long: `Loads and lints every contract below DIR and runs all cases through the same
 path as the service. Prints one block for each case that failed (expected, got, where),
 what no case reaches, and a summary; or with --format junit the same as JUnit's XML, a
-testsuite for each version of a tool; or with --output json one object. With --policies the deployment's policies are
-linted and compiled with the contracts, as the service does at its start; cases run under
-their own policies and not under these.
+testsuite for each version of a tool; or with --output json one object.
+
+With --policies the deployment's policies are linted and compiled with the contracts, as
+the service does at its start; cases run under their own policies and not under these.
 
 Exit codes: 0 all passed, 1 a case failed, 2 a contract or a policy is refused.`,
 		Example: `  hallmark check contracts
@@ -43,7 +44,7 @@ Exit codes: 0 all passed, 1 a case failed, 2 a contract or a policy is refused.`
 	}
 	cmd.Flags().StringVar(&policies, "policies", "", "directory of policies; empty: none")
 	cmd.Flags().StringVar(&format, "format", "text", "text, or junit (XML for build servers)")
-	cmd.Flags().StringVar((*string)(&out), "output", "text", "text, or json (one object)")
+	out.registerAs(cmd, "one object")
 	return cmd
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 
 	"github.com/hallmark-gate/hallmark/casetest"
@@ -58,7 +57,7 @@ func (r jsonReport) refused(faults contract.Faults) error {
 	for _, f := range faults {
 		out.Faults = append(out.Faults, checkFault(f))
 	}
-	return out.print(r.w)
+	return printObject(r.w, out)
 }
 
 func (r jsonReport) ran(report casetest.Report, set *gate.Set) error {
@@ -80,14 +79,5 @@ func (r jsonReport) ran(report casetest.Report, set *gate.Set) error {
 	for _, u := range report.Unreached {
 		out.Unreached = append(out.Unreached, checkUnreached(u))
 	}
-	return out.print(r.w)
-}
-
-func (r checkReport) print(w io.Writer) error {
-	b, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(w, printableJSON(string(b))+"\n")
-	return err
+	return printObject(r.w, out)
 }

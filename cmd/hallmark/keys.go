@@ -201,7 +201,6 @@ with --lead 0s first, or nothing of its kind is issued until then.`,
 			keys, err := data.dir().List(now)
 			if err != nil { // of other sets; what was asked for is done
 				fmt.Fprintln(cmd.ErrOrStderr(), data.fault(err))
-				return nil
 			}
 			signs := func(k receipt.KeyInfo) bool { return k.Set == set && k.State == receipt.Active }
 			signed := slices.ContainsFunc(keys, signs)

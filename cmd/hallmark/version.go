@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -22,7 +21,7 @@ func newVersion() *cobra.Command {
 				return err
 			}
 			if out == "json" {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(versionLine{
+				return printObject(cmd.OutOrStdout(), versionLine{
 					Version: buildVersion(), OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version(),
 				})
 			}
@@ -30,7 +29,7 @@ func newVersion() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar((*string)(&out), "output", "text", "text, or json (one object)")
+	out.registerAs(cmd, "one object")
 	return cmd
 }
 
