@@ -2,13 +2,14 @@ package audit
 
 import (
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hallmark-gate/hallmark/internal/base64url"
 )
 
 // Cursor is a place in a list: after the record with this time and id. Stores turn it
@@ -40,7 +41,7 @@ func (c Cursor) Token(scope Scope, filter Filter) string {
 	}
 	buf = append(buf, id...)
 	buf = append(buf, binding(scope, filter)...)
-	return base64.RawURLEncoding.EncodeToString(buf)
+	return base64url.Encode(buf)
 }
 
 // ParseCursor reads a token that [Cursor.Token] wrote for the same scope and filter. The
@@ -49,8 +50,8 @@ func ParseCursor(token string, scope Scope, filter Filter) (Cursor, error) {
 	if len(token) > MaxPageToken {
 		return Cursor{}, fmt.Errorf("%w: it is longer than %d bytes", ErrBadPageToken, MaxPageToken)
 	}
-	buf, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	if err != nil || len(buf) != cursorSize || buf[0] != cursorVersion {
+	buf, ok := base64url.Decode(token)
+	if !ok || len(buf) != cursorSize || buf[0] != cursorVersion {
 		return Cursor{}, fmt.Errorf("%w: it is not one of this service", ErrBadPageToken)
 	}
 	if string(buf[25:]) != string(binding(scope, filter)) {

@@ -109,7 +109,9 @@ func FuzzParseCursor(f *testing.F) {
 	scope := OnlyTenants("a")
 	f.Add("")
 	f.Add("AAAA")
-	f.Add(Cursor{At: time.Unix(1, 2), DecisionID: "0195000a-0001-7000-8000-00000000000a"}.Token(scope, Filter{}))
+	token := Cursor{At: time.Unix(1, 2), DecisionID: "0195000a-0001-7000-8000-00000000000a"}.Token(scope, Filter{})
+	f.Add(token)
+	f.Add(token + "\r\n")
 	f.Fuzz(func(t *testing.T, token string) {
 		c, err := ParseCursor(token, scope, Filter{})
 		if err != nil {
@@ -121,8 +123,8 @@ func FuzzParseCursor(f *testing.F) {
 		if !isUUID(c.DecisionID) {
 			t.Errorf("id %q", c.DecisionID)
 		}
-		if again, err := ParseCursor(c.Token(scope, Filter{}), scope, Filter{}); err != nil || again != c {
-			t.Errorf("%+v, %v; want %+v", again, err, c)
+		if again := c.Token(scope, Filter{}); again != token {
+			t.Errorf("%q is taken, and %q is written", token, again)
 		}
 	})
 }

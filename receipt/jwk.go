@@ -13,6 +13,8 @@ import (
 	"log/slog"
 	"math/big"
 	"time"
+
+	"github.com/hallmark-gate/hallmark/internal/base64url"
 )
 
 // algorithm is the alg of a key (RFC 7518 section 3.1, RFC 8037 section 3.1).
@@ -64,7 +66,7 @@ type octets []byte
 func (v *octets) empty() bool { return len(*v) == 0 }
 
 func (v *octets) append(dst []byte) ([]byte, bool) {
-	return append(segment.AppendEncode(append(dst, '"'), *v), '"'), true
+	return append(base64url.AppendEncode(append(dst, '"'), *v), '"'), true
 }
 
 func (v *octets) read(raw []byte) bool {
@@ -72,7 +74,7 @@ func (v *octets) read(raw []byte) bool {
 	if !ok {
 		return false
 	}
-	*v, ok = decode64(s)
+	*v, ok = base64url.Decode(s)
 	return ok
 }
 
@@ -100,7 +102,7 @@ func (j *jwk) thumbprint() string {
 		return ""
 	}
 	sum := sha256.Sum256(text)
-	return segment.EncodeToString(sum[:])
+	return base64url.Encode(sum[:])
 }
 
 // public is the key without its secrets and without what only its keeper needs.
@@ -114,7 +116,7 @@ func generate(alg algorithm, now time.Time) (*jwk, error) {
 	if alg == hs256 {
 		random := make([]byte, 32+16) // 256 bits of key; 128 of name, which says nothing of the key
 		rand.Read(random)
-		j.kty, j.k, j.kid = "oct", random[:32], text(segment.EncodeToString(random[32:]))
+		j.kty, j.k, j.kid = "oct", random[:32], text(base64url.Encode(random[32:]))
 		return j, nil
 	}
 	public, private, err := ed25519.GenerateKey(rand.Reader)

@@ -1,25 +1,11 @@
 package receipt
 
 import (
-	"encoding/base64"
 	"strings"
 	"time"
+
+	"github.com/hallmark-gate/hallmark/internal/base64url"
 )
-
-// segment is base64url without padding (RFC 7515 section 2). Strict refuses stray bits
-// at the end; decode64 refuses the line breaks that the decoder would skip.
-var segment = base64.RawURLEncoding.Strict()
-
-func decode64(s string) ([]byte, bool) {
-	for i := range len(s) {
-		c := s[i]
-		if !('A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_') {
-			return nil, false
-		}
-	}
-	b, err := segment.DecodeString(s)
-	return b, err == nil
-}
 
 // maxHeader is the longest header segment; ours take about 130 bytes.
 const maxHeader = 1024
@@ -35,14 +21,14 @@ func sign(kind Kind, k *key, fields []field) (string, error) {
 		return "", kind.fail(reason, place)
 	}
 	header := k.header(kind)
-	token := make([]byte, 0, 96+base64.RawURLEncoding.EncodedLen(len(header)+len(claims)))
-	token = segment.AppendEncode(token, header)
-	token = segment.AppendEncode(append(token, '.'), claims)
+	token := make([]byte, 0, 96+base64url.EncodedLen(len(header)+len(claims)))
+	token = base64url.AppendEncode(token, header)
+	token = base64url.AppendEncode(append(token, '.'), claims)
 	signature, err := k.sign(token)
 	if err != nil {
 		return "", kind.fail(NoKey, "")
 	}
-	token = segment.AppendEncode(append(token, '.'), signature)
+	token = base64url.AppendEncode(append(token, '.'), signature)
 	if len(token) > kind.MaxBytes() {
 		return "", kind.fail(TooLarge, "")
 	}
@@ -70,9 +56,9 @@ func open(kind Kind, keys *ring, token string, now time.Time) ([]byte, *key, err
 	if !ok || len(head) > maxHeader {
 		return nil, nil, kind.fail(Malformed, "")
 	}
-	header, ok1 := decode64(head)
-	claims, ok2 := decode64(body)
-	signature, ok3 := decode64(tail)
+	header, ok1 := base64url.Decode(head)
+	claims, ok2 := base64url.Decode(body)
+	signature, ok3 := base64url.Decode(tail)
 	if !ok1 || !ok2 || !ok3 {
 		return nil, nil, kind.fail(Malformed, "")
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/hallmark-gate/hallmark/internal/base64url"
 )
 
 // Published vectors, against the keys as they are loaded from a JWK.
@@ -39,7 +41,7 @@ func TestVectors(t *testing.T) {
 		if fault != "" {
 			t.Fatalf("%s: %s", row.name, fault)
 		}
-		signature, ok := decode64(row.signature)
+		signature, ok := base64url.Decode(row.signature)
 		if !ok || !k.verify([]byte(row.input), signature) {
 			t.Errorf("%s does not verify", row.name)
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hallmark-gate/hallmark/audit"
+	"github.com/hallmark-gate/hallmark/internal/base64url"
 )
 
 // mark is a place in the order of writing, after a row of that transaction and number.
@@ -47,7 +47,7 @@ func (m mark) token() (string, bool) {
 		last = xid
 	}
 	buf = append(buf, checksum(buf)...)
-	return base64.RawURLEncoding.EncodeToString(buf), len(buf) <= maxMarkSize
+	return base64url.Encode(buf), len(buf) <= maxMarkSize
 }
 
 // checksum tells a mistaken reader of what is no mark; it protects nothing.
@@ -62,8 +62,8 @@ func parseMark(token string) (mark, error) {
 	if len(token) > audit.MaxPageToken {
 		return mark{}, bad
 	}
-	buf, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	if err != nil || len(buf) < markHead+markSum || buf[0] != markVersion {
+	buf, ok := base64url.Decode(token)
+	if !ok || len(buf) < markHead+markSum || buf[0] != markVersion {
 		return mark{}, bad
 	}
 	buf, sum := buf[:len(buf)-markSum], buf[len(buf)-markSum:]

@@ -182,6 +182,7 @@ func FuzzParseMark(f *testing.F) {
 	for _, m := range []mark{{}, {xid: 5, seq: 6}, {xid: 5, next: 9, open: []uint64{5, 8}}} {
 		token, _ := m.token()
 		f.Add(token)
+		f.Add(token[:4] + "\n" + token[4:])
 	}
 	f.Fuzz(func(t *testing.T, token string) {
 		m, err := parseMark(token)
@@ -195,6 +196,9 @@ func FuzzParseMark(f *testing.F) {
 			t.Errorf("%+v", m)
 		}
 		again, _ := m.token()
+		if len(again) != len(token) {
+			t.Errorf("%q is taken, and %q is written", token, again)
+		}
 		if back, err := parseMark(again); err != nil || back.xid != m.xid || back.seq != m.seq || !slices.Equal(back.open, m.open) {
 			t.Errorf("%+v, %v; want %+v", back, err, m)
 		}

@@ -3,13 +3,13 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 
 	"github.com/hallmark-gate/hallmark/audit"
+	"github.com/hallmark-gate/hallmark/internal/base64url"
 )
 
 // The order of writing is events.seq: there is one writer at a time, so that a smaller
@@ -114,7 +114,7 @@ const (
 // markToken writes the place after seq.
 func markToken(seq int64) string {
 	buf := binary.BigEndian.AppendUint64([]byte{markVersion}, uint64(seq)) //nolint:gosec // never negative
-	return base64.RawURLEncoding.EncodeToString(buf)
+	return base64url.Encode(buf)
 }
 
 // parseMark reads what markToken wrote. The error matches [audit.ErrBadPageToken] and
@@ -123,8 +123,8 @@ func parseMark(mark string) (seq int64, err error) {
 	if len(mark) > audit.MaxPageToken {
 		return 0, fmt.Errorf("%w: it is longer than %d bytes", audit.ErrBadPageToken, audit.MaxPageToken)
 	}
-	buf, err := base64.RawURLEncoding.Strict().DecodeString(mark)
-	if err != nil || len(buf) != markSize || buf[0] != markVersion {
+	buf, ok := base64url.Decode(mark)
+	if !ok || len(buf) != markSize || buf[0] != markVersion {
 		return 0, fmt.Errorf("%w: it is no mark of this store", audit.ErrBadPageToken)
 	}
 	n := binary.BigEndian.Uint64(buf[1:])

@@ -35,8 +35,8 @@ var rooms = map[string]room{
 	strictjson: {},
 	format:     {},
 	text:       {},
-	"audit":    {tests: []string{"audit/audittest"}},
-	"receipt":  {},
+	"audit":    {imports: []string{"internal/base64url"}, tests: []string{"audit/audittest"}},
+	"receipt":  {imports: []string{"internal/base64url"}},
 
 	// For executors: they import this and nothing else of the house.
 	"receipt/permit": {imports: []string{"receipt"}},
@@ -52,7 +52,7 @@ var rooms = map[string]room{
 		imports: []string{"contract", strictjson, format, text, condition, schema, projection, "internal/stages"},
 		tests:   []string{semantic},
 	},
-	semantic: {imports: []string{"validators", "contract", strictjson, format, condition}},
+	semantic: {imports: []string{"validators", "contract", strictjson, format, condition, "internal/base64url"}},
 
 	"gate": {
 		imports: []string{"validators", "policy", "receipt", "audit", "audit/seal", "contract", strictjson, "internal/stages"},
@@ -63,8 +63,8 @@ var rooms = map[string]room{
 		tests:   []string{semantic, "audit/audittest", "audit/sqlite"},
 	},
 
-	"audit/sqlite":    {imports: []string{"audit"}, tests: []string{"audit/audittest", "internal/interleave"}},
-	"audit/postgres":  {imports: []string{"audit"}, tests: []string{"audit/audittest"}},
+	"audit/sqlite":    {imports: []string{"audit", "internal/base64url"}, tests: []string{"audit/audittest", "internal/interleave"}},
+	"audit/postgres":  {imports: []string{"audit", "internal/base64url"}, tests: []string{"audit/audittest"}},
 	"audit/audittest": {imports: []string{"audit"}},
 	"audit/seal":      {},
 	"audit/notice":    {imports: []string{"audit"}},
@@ -93,6 +93,7 @@ var rooms = map[string]room{
 	"fleettest": {tests: []string{"gen", "internal/outside"}},
 
 	"internal/archtest":   {},
+	"internal/base64url":  {},
 	"internal/interleave": {},
 	"internal/outside":    {},
 	"internal/stages":     {},

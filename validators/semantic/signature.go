@@ -4,7 +4,6 @@ import (
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
-	"encoding/base64"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/hallmark-gate/hallmark/contract"
+	"github.com/hallmark-gate/hallmark/internal/base64url"
 	"github.com/hallmark-gate/hallmark/validators"
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
 )
@@ -216,10 +216,8 @@ func split(token string) (header strictjson.Value, payload []byte, problem strin
 	}
 	var decoded [3][]byte
 	for i, part := range parts {
-		// Strict: other spellings of the same bytes are other tokens. The decoder
-		// itself skips line breaks.
-		b, err := base64.RawURLEncoding.Strict().DecodeString(part)
-		if err != nil || len(b) == 0 || strings.ContainsAny(part, "\r\n") {
+		b, ok := base64url.Decode(part)
+		if !ok || len(b) == 0 {
 			return header, nil, "a part of the statement is empty or no base64url"
 		}
 		decoded[i] = b
