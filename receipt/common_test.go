@@ -37,6 +37,7 @@ var now = time.Date(2026, 1, 15, 12, 0, 0, 0, time.UTC)
 type world struct {
 	dir       receipt.Dir
 	keys      *receipt.KeySet
+	published *receipt.ChallengeKeys // of keys
 	approvers *receipt.Approvers
 	issuers   *receipt.Issuers
 	approver  *receipt.Signer
@@ -120,6 +121,7 @@ func (w *world) challenge(c receipt.Challenge) (string, error) {
 func (w *world) reload(t testing.TB) {
 	t.Helper()
 	w.keys = must2(t)(w.dir.Load()).(*receipt.KeySet)
+	w.published = must2(t)(receipt.ParseChallengeKeys(w.keys.Public(now))).(*receipt.ChallengeKeys)
 }
 
 // jwkOf writes a P-256 key as a private JWK of the issuer.
@@ -197,11 +199,17 @@ func permitExpect(at time.Time) receipt.PermitExpect {
 	return receipt.PermitExpect{Issuer: service, Tenant: "acme", Audience: "mailer.example.test", Arguments: []byte(args), Now: at}
 }
 
-func challengeExpect(at time.Time) receipt.ChallengeExpect {
-	return receipt.ChallengeExpect{
-		Issuer: service, Tenant: "acme", Session: "task-1", Caller: "spiffe://example.test/agent", Principal: "ada@example.test",
-		Tool: "mail_send", Version: 3, Arguments: []byte(args), Now: at,
-	}
+// challengeExpected is what an approver knows of a challenge.
+type challengeExpected struct {
+	Issuer string
+	Now    time.Time
+}
+
+func challengeExpect(at time.Time) challengeExpected { return challengeExpected{service, at} }
+
+// openChallenge checks a challenge as an approver does.
+func (w *world) openChallenge(token string, want challengeExpected) (receipt.Challenge, error) {
+	return w.published.Verify(token, want.Issuer, want.Now)
 }
 
 func approvalExpect(at time.Time) receipt.ApprovalExpect {
@@ -232,7 +240,7 @@ func (w *world) kinds(t testing.TB) []kindCase {
 			return err
 		}},
 		{"challenge", receipt.ChallengeKind, token(w.challenge(aChallenge())), w.secret(t, receipt.Challenges), func(s string, at time.Time) error {
-			_, err := w.keys.VerifyChallenge(s, challengeExpect(at))
+			_, err := w.openChallenge(s, challengeExpect(at))
 			return err
 		}},
 		{"approval", receipt.ApprovalKind, token(w.approver.SignApproval(anApproval())), string(w.private[approver]), func(s string, at time.Time) error {

@@ -40,11 +40,7 @@ func TestSizes(t *testing.T) {
 	ch.Arguments = json.RawMessage(`"` + strings.Repeat("a", receipt.MaxArguments-2) + `"`)
 	token, err = w.challenge(ch)
 	must(t, err)
-	if shown, err := w.keys.VerifyChallenge(token, func() receipt.ChallengeExpect {
-		e := challengeExpect(now)
-		e.Arguments = ch.Arguments
-		return e
-	}()); err != nil || !bytes.Equal(shown.Arguments, ch.Arguments) {
+	if shown, err := w.openChallenge(token, challengeExpect(now)); err != nil || !bytes.Equal(shown.Arguments, ch.Arguments) {
 		t.Errorf("the largest arguments: %v", err)
 	}
 	ch.Arguments = json.RawMessage(`"` + strings.Repeat("a", receipt.MaxArguments-1) + `"`)

@@ -46,7 +46,7 @@ func (p *ChallengeKeys) Verify(token, issuer string, now time.Time) (Challenge, 
 	if _, err := verify(ChallengeKind, p.ring, token, now, &c); err != nil {
 		return Challenge{}, err
 	}
-	if err := compare(ChallengeKind, []expectation{{"issuer", "iss", c.Issuer, issuer, false}}); err != nil {
+	if err := compare(ChallengeKind, []expectation{{"issuer", "iss", c.Issuer, issuer}}); err != nil {
 		return Challenge{}, err
 	}
 	return c, nil
@@ -97,10 +97,10 @@ func (a *Approvers) Verify(token string, want ApprovalExpect) (Approval, error) 
 		return Approval{}, err
 	}
 	err = compare(ApprovalKind, []expectation{
-		{"owner", "iss", c.issuer, k.owner, false},
-		{"owner", "sub", c.Approver, k.owner, false},
-		{"Audience", "aud", c.Audience, want.Audience, false},
-		{"Challenge", "challenge", c.Challenge, want.Challenge, false},
+		{"owner", "iss", c.issuer, k.owner},
+		{"owner", "sub", c.Approver, k.owner},
+		{"Audience", "aud", c.Audience, want.Audience},
+		{"Challenge", "challenge", c.Challenge, want.Challenge},
 	})
 	switch {
 	case err != nil:
@@ -170,11 +170,11 @@ func (i *Issuers) Verify(token string, want GrantExpect) (GrantToken, error) {
 		return GrantToken{}, err
 	}
 	err = compare(GrantKind, []expectation{
-		{"owner", "iss", c.Issuer, k.owner, false},
-		{"Audience", "aud", c.Audience, want.Audience, false},
-		{"Tenant", "ten", c.Tenant, want.Tenant, false},
-		{"Session", "sid", c.Session, want.Session, false},
-		{"Principal", "principal", c.Principal, want.Principal, false},
+		{"owner", "iss", c.Issuer, k.owner},
+		{"Audience", "aud", c.Audience, want.Audience},
+		{"Tenant", "ten", c.Tenant, want.Tenant},
+		{"Session", "sid", c.Session, want.Session},
+		{"Principal", "principal", c.Principal, want.Principal},
 	})
 	if err != nil {
 		return GrantToken{}, err

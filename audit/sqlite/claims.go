@@ -106,59 +106,55 @@ func (s *statements) close() error {
 }
 
 // inTx runs f in one transaction. After an error the connection must be thrown away.
-func (s *statements) inTx(f func() (wrote bool, err error)) (wrote bool, err error) {
+func (s *statements) inTx(f func() error) error {
 	if _, err := s.begin.exec(); err != nil {
-		return false, fmt.Errorf("begin: %w", err)
+		return fmt.Errorf("begin: %w", err)
 	}
-	if wrote, err = f(); err != nil {
+	if err := f(); err != nil {
 		_, _ = s.rollback.exec() // SQLite may have done so already
-		return false, err
+		return err
 	}
 	if _, err := s.commit.exec(); err != nil {
-		return false, fmt.Errorf("commit: %w", err)
+		return fmt.Errorf("commit: %w", err)
 	}
-	return wrote, nil
+	return nil
 }
 
 // writeBatch decides the entries of a batch one after another, each with what those before
 // it used, and writes them.
-func (s *statements) writeBatch(batch []*job) (wrote bool, err error) {
+func (s *statements) writeBatch(batch []*job) error {
 	for rest := batch; len(rest) > 0; {
 		n := 0
 		for n < len(rest) && rest[n].plain() {
 			n++
 		}
-		written := false
+		var err error
 		if n > 0 {
-			written, err = s.writePlain(rest[:n])
+			err = s.writePlain(rest[:n])
 		} else {
-			n = 1
-			written, err = s.judgeAndWrite(rest[0])
+			n, err = 1, s.judgeAndWrite(rest[0])
 		}
 		if err != nil {
-			return false, err
+			return err
 		}
-		wrote = wrote || written
 		rest = rest[n:]
 	}
-	return wrote, nil
+	return nil
 }
 
 // writePlain writes plain entries, except those whose id is there already.
-func (s *statements) writePlain(jobs []*job) (wrote bool, err error) {
+func (s *statements) writePlain(jobs []*job) error {
 	for len(jobs) > 0 {
 		n, insert := 1, s.insert
 		if len(jobs) >= rowsAtOnce {
 			n, insert = rowsAtOnce, s.insertRows
 		}
-		_, written, err := s.writeRows(insert, jobs[:n])
-		if err != nil {
-			return false, err
+		if _, _, err := s.writeRows(insert, jobs[:n]); err != nil {
+			return err
 		}
-		wrote = wrote || written
 		jobs = jobs[n:]
 	}
-	return wrote, nil
+	return nil
 }
 
 // writeRows writes the records of as many entries as insert takes. seq is that of the last
@@ -184,9 +180,9 @@ func (s *statements) writeRows(insert *statement, jobs []*job) (seq int64, wrote
 }
 
 // judgeAndWrite writes an entry if it may be.
-func (s *statements) judgeAndWrite(j *job) (wrote bool, err error) {
+func (s *statements) judgeAndWrite(j *job) (err error) {
 	if j.outcome, err = s.judge(j); err != nil || !j.outcome.Written() {
-		return false, err
+		return err
 	}
 	return s.write(j)
 }
@@ -230,27 +226,27 @@ func (s *statements) judge(j *job) (audit.Outcome, error) {
 }
 
 // write writes an entry that judge let through, unless its id is there already.
-func (s *statements) write(j *job) (written bool, err error) {
+func (s *statements) write(j *job) error {
 	seq, written, err := s.writeRows(s.insert, []*job{j})
 	if err != nil || !written {
-		return false, err
+		return err
 	}
 	if j.uses.Request != "" {
 		if _, err := s.remember.exec(keyBytes(j.uses.Request), j.uses.Until.UnixNano(), blob(j.uses.Memo)); err != nil {
-			return false, fmt.Errorf("remember: %w", err)
+			return fmt.Errorf("remember: %w", err)
 		}
 	}
 	for _, c := range j.uses.Claims {
 		if _, err := s.use.exec(keyBytes(c.Key), c.Until.UnixNano(), j.row.at); err != nil {
-			return false, fmt.Errorf("use: %w", err)
+			return fmt.Errorf("use: %w", err)
 		}
 	}
 	if j.original != nil {
 		if _, err := s.keep.exec(seq, j.original.KeepUntil.UnixNano(), blob(j.original.Sealed)); err != nil {
-			return false, fmt.Errorf("keep: %w", err)
+			return fmt.Errorf("keep: %w", err)
 		}
 	}
-	return true, nil
+	return nil
 }
 
 // recall reads a memo into bytes of its own.

@@ -32,13 +32,9 @@ func (s *Store) run() {
 				return
 			}
 			batch = s.collect(append(batch[:0], j))
-			wrote := false
-			err := s.attempt(func() (err error) {
-				wrote, err = s.commit(batch)
-				return err
-			})
-			if err == nil && wrote && s.failure.Load() != nil {
-				s.prove()
+			err := s.attempt(func() error { return s.commit(batch) })
+			if err == nil && s.failure.Load() != nil {
+				s.prove() // a stream of batches must not keep the timer from it
 			}
 			s.finish(batch, err)
 			clear(batch) // keep no record alive while idle
@@ -117,12 +113,10 @@ func (s *Store) attempt(write func() error) error {
 
 // commit writes a batch as one transaction. It is not bound to any caller's context: a
 // caller that leaves must not undo the records of the others.
-func (s *Store) commit(batch []*job) (wrote bool, err error) {
-	err = s.onWriter(func() error {
-		wrote, err = s.stmts.inTx(func() (bool, error) { return s.stmts.writeBatch(batch) })
-		return err
+func (s *Store) commit(batch []*job) error {
+	return s.onWriter(func() error {
+		return s.stmts.inTx(func() error { return s.stmts.writeBatch(batch) })
 	})
-	return wrote, err
 }
 
 // onWriter runs f with the statements prepared on the writer's connection, a new one after
