@@ -63,15 +63,25 @@ func (g *Gate) Authorize(ctx context.Context, caller Caller, decisionID string, 
 	}
 	d := &deciding{gate: g, set: set, tokens: g.tokens(), caller: caller, id: decisionID, now: g.clock()}
 	d.watch = stages.Start(g.clock, d.now)
-	r, ruling, known, err := d.decide(ctx, p)
-	if err != nil {
-		return Answer{}, d.lost(ctx, p, err)
-	}
-	answer, err := d.answer(ctx, r, ruling, known)
+	answer, err := d.answered(ctx, p)
 	if err != nil {
 		return Answer{}, d.lost(ctx, p, err)
 	}
 	return answer, nil
+}
+
+// answered decides a call and answers it. Panics cost one call.
+func (d *deciding) answered(ctx context.Context, p Proposal) (a Answer, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			a, err = Answer{}, newPanicError(v)
+		}
+	}()
+	r, ruling, known, err := d.decide(ctx, p)
+	if err != nil {
+		return Answer{}, err
+	}
+	return d.answer(ctx, r, ruling, known)
 }
 
 // answer does what follows from a ruling, and records it.
@@ -115,13 +125,8 @@ func AnswerOf(set *Set, r Ruling) Answer {
 	return a
 }
 
-// decide reads, gathers and decides. Panics cost one call.
+// decide reads, gathers and decides.
 func (d *deciding) decide(ctx context.Context, p Proposal) (r reading, ruling Ruling, k presented, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = newPanicError(v)
-		}
-	}()
 	r = read(ctx, d.set, p)
 	d.watch.Ends(stages.Read)
 	k, err = d.gather(ctx, r)
@@ -158,7 +163,7 @@ func (d *deciding) append(ctx context.Context, record audit.Record) error {
 // lost records a call that was not decided by a fault of our own, a panic or keys that do
 // not sign, so that it does not go without trace, and returns why there is no answer.
 // Where the store is at fault, or the caller has gone, there is nothing to record with or
-// for.
+// for. A record that the call has left already stays.
 func (d *deciding) lost(ctx context.Context, p Proposal, why error) error {
 	if ctx.Err() != nil || ofStore(why) {
 		return why

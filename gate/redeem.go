@@ -31,9 +31,10 @@ type Redeemed struct {
 
 // Redeem checks a permit of the caller's tenant and uses it up, for executors that keep
 // no record of their own. A permit that does not verify, or is for a tool that the caller
-// may not use, touches nothing. The error is the context's or that of the audit store: the
-// permit may then be used up all the same, and whoever cannot know does not execute.
-func (g *Gate) Redeem(ctx context.Context, caller Caller, decisionID string, r Redemption) (Redeemed, error) {
+// may not use, touches nothing. The error is the context's, a [*PanicError], or that of the
+// audit store: the permit may then be used up all the same, and whoever cannot know does
+// not execute.
+func (g *Gate) Redeem(ctx context.Context, caller Caller, decisionID string, r Redemption) (out Redeemed, err error) {
 	if err := ctx.Err(); err != nil {
 		return Redeemed{}, err
 	}
@@ -46,6 +47,16 @@ func (g *Gate) Redeem(ctx context.Context, caller Caller, decisionID string, r R
 	if set := g.published.Load(); set != nil {
 		record.ContractsDigest = set.Digest()
 	}
+	defer func() { // a panic costs one call, and leaves a record unless there is one already
+		if v := recover(); v != nil {
+			record.Decision = policy.Deny.String()
+			record.Rejection = audit.Rejection{Layer: string(contract.LayerInternal), Detail: "redeeming failed"}
+			if _, err = g.store.Append(ctx, audit.Entry{Record: record}); err == nil {
+				err = newPanicError(v)
+			}
+			out = Redeemed{}
+		}
+	}()
 	p, err := tokens.Keys.VerifyPermit(r.Permit, receipt.PermitExpect{
 		Issuer: tokens.Issuer, Tenant: caller.Tenant, Audience: r.Audience, Arguments: r.Arguments, Now: now,
 	})

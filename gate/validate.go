@@ -104,42 +104,21 @@ func (g *Gate) Validate(ctx context.Context, caller Caller, decisionID string, c
 	if err != nil {
 		return Reply{}, err
 	}
-	began := g.clock()
+	v := &validating{gate: g, set: set, caller: caller, id: decisionID, began: g.clock()}
+	v.watch = stages.Start(g.clock, v.began)
 	key := attemptKey{caller.Tenant, call.Request.SessionID, call.Request.RequestID}
-	tokens := g.tokens()
-	watch := stages.Start(g.clock, began)
-	facts, refused := tokens.verify(set, caller, call.Request.SessionID, call.Request.Evidence, began)
-	watch.Ends(stages.Evidence)
-	outcome, panicked := g.judge(ctx, set, p, Judgement{
-		Caller: caller, Now: began, Evidence: forChecks(facts),
-		Answered: g.attempts.answered(key), Jitter: rand.Float64(), Watch: watch,
-	})
-	record := newRecord(caller, decisionID, set, p, outcome)
-	record.EvidenceIDs = ids(facts)
-	signal(&record, signalEvidenceRefused, refused)
-	attested, receiptID, wanted := tokens.receipt(caller, p, outcome, began)
-	if wanted {
-		watch.Ends(stages.Sign)
-	}
-	if record.ReceiptID = receiptID; wanted && attested == "" {
-		signal(&record, signalReceiptMissing, 1)
-	}
-	record.At = began
-	original := g.keep(set, g.originals(), caller, p, outcome, facts, &record)
-	if original != nil {
-		watch.Ends(stages.Seal)
-	}
-	record.Duration = g.clock().Sub(began)
-	if _, err := g.store.Append(ctx, audit.Entry{Record: record, Original: original}); err != nil {
+	outcome, attested, entry, panicked := v.judged(ctx, p, g.attempts.answered(key))
+	entry.Record.Duration = g.clock().Sub(v.began)
+	if _, err := g.store.Append(ctx, entry); err != nil {
 		return Reply{}, fmt.Errorf("gate: recording the decision: %w", err)
 	}
-	watch.Ends(stages.Record)
-	g.observed(record, watch)
+	v.watch.Ends(stages.Record)
+	g.observed(entry.Record, v.watch)
 	if panicked != nil {
 		return Reply{}, panicked
 	}
 	g.attempts.note(key, outcome.Attempt)
-	g.alerts.note(outcome, began)
+	g.alerts.note(outcome, v.began)
 	reply := Reply{
 		Result: outcome.Result, ModelPayload: ModelPayload(outcome.Result), Retry: outcome.Retry,
 		DecisionID: decisionID, ContractsDigest: set.Digest(), Receipt: attested,
@@ -150,17 +129,73 @@ func (g *Gate) Validate(ctx context.Context, caller Caller, decisionID string, c
 	return reply, nil
 }
 
-// judge is the pure judgement with its panics caught: they cost one call.
-func (g *Gate) judge(ctx context.Context, set *Set, p prepared, j Judgement) (o Outcome, panicked error) {
+// validating is one call of Validate on its way.
+type validating struct {
+	gate   *Gate
+	set    *Set
+	caller Caller
+	id     string // of the decision
+	began  time.Time
+	watch  *stages.Watch
+}
+
+// judged judges a call, attests what it came to, and makes what is recorded of it.
+// answered is how many attempts of the request were answered before. Panics cost one call,
+// and leave a record: without the original, where it is keeping that which panics.
+func (v *validating) judged(ctx context.Context, p prepared, answered int) (o Outcome, attested string, e audit.Entry, panicked error) {
 	defer func() {
-		if v := recover(); v != nil {
-			panicked = newPanicError(v)
-			o = Outcome{Attempt: max(p.Request.Attempt, 1, j.Answered+1), Verdict: validators.Verdict{
-				Rejections: []validators.Rejection{{Layer: contract.LayerInternal, Detail: "judging failed"}},
-			}}
+		if value := recover(); value != nil {
+			panicked = newPanicError(value)
+			o, attested = failed(p, answered), ""
+			e = audit.Entry{Record: v.record(p, o)}
 		}
 	}()
-	return judge(ctx, set, p, j), nil
+	tokens := v.gate.tokens()
+	facts, refused := tokens.verify(v.set, v.caller, p.Request.SessionID, p.Request.Evidence, v.began)
+	v.watch.Ends(stages.Evidence)
+	o, panicked = v.judge(ctx, p, Judgement{
+		Caller: v.caller, Now: v.began, Evidence: forChecks(facts),
+		Answered: answered, Jitter: rand.Float64(), Watch: v.watch,
+	})
+	e.Record = v.record(p, o)
+	e.Record.EvidenceIDs = ids(facts)
+	signal(&e.Record, signalEvidenceRefused, refused)
+	attested, receiptID, wanted := tokens.receipt(v.caller, p, o, v.began)
+	if wanted {
+		v.watch.Ends(stages.Sign)
+	}
+	if e.Record.ReceiptID = receiptID; wanted && attested == "" {
+		signal(&e.Record, signalReceiptMissing, 1)
+	}
+	if e.Original = v.gate.keep(v.set, v.gate.originals(), v.caller, p, o, facts, &e.Record); e.Original != nil {
+		v.watch.Ends(stages.Seal)
+	}
+	return o, attested, e, panicked
+}
+
+func (v *validating) record(p prepared, o Outcome) audit.Record {
+	r := newRecord(v.caller, v.id, v.set, p, o)
+	r.At = v.began
+	return r
+}
+
+// judge is the pure judgement with its panics caught: the reply that is at fault is kept
+// like any other that was refused.
+func (v *validating) judge(ctx context.Context, p prepared, j Judgement) (o Outcome, panicked error) {
+	defer func() {
+		if value := recover(); value != nil {
+			panicked = newPanicError(value)
+			o = failed(p, j.Answered)
+		}
+	}()
+	return judge(ctx, v.set, p, j), nil
+}
+
+// failed is the outcome of a call whose judging panicked.
+func failed(p prepared, answered int) Outcome {
+	return Outcome{Attempt: max(p.Request.Attempt, 1, answered+1), Verdict: validators.Verdict{
+		Rejections: []validators.Rejection{{Layer: contract.LayerInternal, Detail: "judging failed"}},
+	}}
 }
 
 // observed tells of a durable record.

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/hallmark-gate/hallmark/internal/durable"
 )
 
 // readFile reads the keys of a set's file.
@@ -73,50 +75,10 @@ func writeFile(dir string, set Set, keys []*jwk) error {
 	if !ok || len(content) > maxSet {
 		return &DirError{path, Kind(0).fail(TooLarge, "keys")}
 	}
-	if err := replace(path, append(content, '\n')); err != nil {
+	if err := durable.Replace(path, append(content, '\n'), 0o600); err != nil {
 		return &DirError{path, cause(err)}
 	}
 	return nil
-}
-
-func replace(path string, content []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if f != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	if _, err := f.Write(content); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	f = nil
-	return syncDir(filepath.Dir(path))
-}
-
-// syncDir makes a rename last. Windows has no such call and needs none.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }
 
 // locked runs f while no other process changes the keys.

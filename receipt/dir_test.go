@@ -192,7 +192,13 @@ func TestRevoke(t *testing.T) {
 			t.Errorf("%s is in %s", k.name, in)
 		}
 		w.reload(t)
-		want(t, k.verify(k.token, now), receipt.RevokedKey)
+		refusal := receipt.RevokedKey
+		if set == receipt.Challenges { // an approver has the published keys alone
+			refusal = receipt.UnknownKey
+			_, err = w.keys.SignChallenge(kidOf(t, k.token), aChallenge())
+			want(t, err, receipt.RevokedKey)
+		}
+		want(t, k.verify(k.token, now), refusal)
 		want(t, w.keys.Ready(now), receipt.NoKey)
 		again, err := w.dir.Revoke(kidOf(t, k.token), now)
 		must(t, err)
@@ -203,7 +209,7 @@ func TestRevoke(t *testing.T) {
 		must(t, err)
 		w.reload(t)
 		must(t, w.keys.Ready(now))
-		want(t, k.verify(k.token, now), receipt.RevokedKey)
+		want(t, k.verify(k.token, now), refusal)
 		if strings.Contains(string(w.keys.Public(now)), kidOf(t, k.token)) {
 			t.Errorf("%s: the revoked key is published", k.name)
 		}

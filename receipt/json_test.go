@@ -4,10 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -153,26 +151,6 @@ func TestNames(t *testing.T) {
 		if errors.Is(err, &target) != is {
 			t.Errorf("%v is %v: %v", err, &target, !is)
 		}
-	}
-}
-
-// A write that fails leaves the old file, and nothing beside it.
-func TestReplaceFails(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "keys.json")
-	if err := os.MkdirAll(filepath.Join(path, "in the way"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := replace(path, []byte("x")); err == nil {
-		t.Error("a file replaces a directory")
-	}
-	left, err := os.ReadDir(dir)
-	if err != nil || len(left) != 1 {
-		t.Errorf("%v %v", left, err)
-	}
-	err = replace(filepath.Join(dir, "nowhere", "keys.json"), nil)
-	if !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
 	}
 }
 

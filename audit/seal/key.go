@@ -10,8 +10,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
+
+	"github.com/hallmark-gate/hallmark/internal/durable"
 )
 
 // KeySize is the size of an audit key in bytes.
@@ -43,8 +44,12 @@ func LoadOrCreateKey(path string) ([]byte, error) {
 	}
 	if err != nil {
 		var at *fs.PathError
-		if errors.As(err, &at) {
+		var link *os.LinkError
+		switch {
+		case errors.As(err, &at):
 			err = at.Err
+		case errors.As(err, &link):
+			err = link.Err
 		}
 		return nil, fmt.Errorf("seal: audit key %s: %w", path, err)
 	}
@@ -81,41 +86,11 @@ func loadKey(path string) ([]byte, error) {
 	return content, nil
 }
 
-// createKey writes beside and links, which never replaces: a file under the path is
-// whole, and the first one stays. The error is fs.ErrExist where another was first.
+// createKey makes the file. The error is fs.ErrExist where another was first.
 func createKey(path string) error {
 	key := make([]byte, KeySize)
 	if _, err := rand.Read(key); err != nil {
 		return err
 	}
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, ".new-*") // 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(key)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Link(f.Name(), path); err != nil {
-		var link *os.LinkError
-		if errors.As(err, &link) {
-			return link.Err
-		}
-		return err
-	}
-	return syncDir(dir)
-}
-
-// syncDir makes a new name last. Windows has no such call and needs none.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return durable.Create(path, key)
 }

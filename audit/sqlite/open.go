@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	codes "modernc.org/sqlite/lib"
 
 	"github.com/hallmark-gate/hallmark/audit"
+	"github.com/hallmark-gate/hallmark/internal/durable"
 )
 
 // checkBudget is the time that Open spends on looking for damage. A file too large to be
@@ -104,7 +104,7 @@ func (s *Store) open(ctx context.Context) error {
 	if s.wal, err = os.Stat(s.path + "-wal"); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(s.path))
+	return durable.SyncDir(filepath.Dir(s.path))
 }
 
 // abandon closes what open had opened.
@@ -196,19 +196,7 @@ func makeDir(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return syncDir(parent)
-}
-
-// syncDir flushes the names in a directory. Windows has no such call and needs none.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return durable.SyncDir(parent)
 }
 
 // identify reads whose file it is and returns the version of its schema, without

@@ -61,15 +61,7 @@ func keygen(cmd *cobra.Command, name string, out output) error {
 		return err
 	}
 	// Never over another: with an identity all that was sealed to it is lost.
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		err = errors.New("exists already, and an identity that is written over is lost; name a new file")
-	}
-	if err != nil {
-		return fileFault("--out", name, err)
-	}
-	_, err = f.WriteString(identity)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err := writePrivate(name, []byte(identity)); err != nil {
 		return fileFault("--out", name, err)
 	}
 	if out == "json" {

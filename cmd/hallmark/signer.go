@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/hallmark-gate/hallmark/internal/durable"
 	"github.com/hallmark-gate/hallmark/receipt"
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
 )
@@ -46,7 +46,7 @@ Exit codes: 0 made, 2 not made.`,
 					return fileFault("--public-out", publicOut, err)
 				}
 			}
-			if err := writePrivate(out, private); err != nil {
+			if err := writePrivate(out, append(private, '\n')); err != nil {
 				return fileFault("--out", out, err)
 			}
 			if publicOut == "" {
@@ -105,7 +105,7 @@ func mergeKeys(owner, name string, public []byte) ([]byte, error) {
 	return merged, nil
 }
 
-// writePrivate makes a file for its owner alone.
+// writePrivate makes a file with a secret for its owner alone.
 func writePrivate(name string, private []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -114,7 +114,7 @@ func writePrivate(name string, private []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append(private, '\n'))
+	_, err = f.Write(private)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return errors.Join(err, os.Remove(name))
 	}
@@ -127,18 +127,7 @@ func replaceFile(name string, content []byte, mode fs.FileMode) error {
 	if info, err := os.Stat(name); err == nil {
 		mode = info.Mode().Perm()
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), ".hallmark-")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	return durable.Replace(name, content, mode)
 }
 
 func newKeysPublic() *cobra.Command {

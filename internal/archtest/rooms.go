@@ -36,7 +36,7 @@ var rooms = map[string]room{
 	format:     {},
 	text:       {},
 	"audit":    {imports: []string{"internal/base64url"}, tests: []string{"audit/audittest"}},
-	"receipt":  {imports: []string{"internal/base64url"}},
+	"receipt":  {imports: []string{"internal/base64url", "internal/durable"}},
 
 	// For executors: they import this and nothing else of the house.
 	"receipt/permit": {imports: []string{"receipt"}},
@@ -63,10 +63,10 @@ var rooms = map[string]room{
 		tests:   []string{semantic, "audit/audittest", "audit/sqlite"},
 	},
 
-	"audit/sqlite":    {imports: []string{"audit", "internal/base64url"}, tests: []string{"audit/audittest", "internal/interleave"}},
+	"audit/sqlite":    {imports: []string{"audit", "internal/base64url", "internal/durable"}, tests: []string{"audit/audittest", "internal/interleave"}},
 	"audit/postgres":  {imports: []string{"audit", "internal/base64url"}, tests: []string{"audit/audittest"}},
 	"audit/audittest": {imports: []string{"audit"}},
-	"audit/seal":      {},
+	"audit/seal":      {imports: []string{"internal/durable"}},
 	"audit/notice":    {imports: []string{"audit"}},
 
 	"server": {
@@ -94,6 +94,7 @@ var rooms = map[string]room{
 
 	"internal/archtest":   {},
 	"internal/base64url":  {},
+	"internal/durable":    {},
 	"internal/interleave": {},
 	"internal/outside":    {},
 	"internal/stages":     {},
