@@ -279,7 +279,6 @@ func (a *App) Reloads() Reloads { return *a.reload.status.Load() }
 // until the returned function is called.
 func (a *App) startReload(g *gate.Gate) (stop func(context.Context) error) {
 	a.reload.publish = g.Publish
-	ctx, cancel := context.WithCancel(context.Background())
 	var hints chan struct{}
 	h, err := newHinter(a.cfg.Contracts)
 	if err != nil {
@@ -287,23 +286,13 @@ func (a *App) startReload(g *gate.Gate) (stop func(context.Context) error) {
 	} else {
 		hints = h.hints
 	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		a.reload.run(ctx, hints)
-	}()
+	stopLooking := beside(func(ctx context.Context) { a.reload.run(ctx, hints) }, "a set of contracts is still being loaded")
 	return func(stopping context.Context) error {
-		cancel()
-		var err error
+		err := stopLooking(stopping)
 		if h != nil {
-			err = h.close()
+			err = errors.Join(err, h.close())
 		}
-		select {
-		case <-ended:
-			return err
-		case <-stopping.Done():
-			return errors.Join(err, errors.New("a set of contracts is still being loaded"))
-		}
+		return err
 	}
 }
 

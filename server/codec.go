@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"sync/atomic"
 
@@ -42,7 +43,8 @@ func (r *received) readAside(recv func(any) error, way <-chan struct{}) error {
 	}
 	done := make(chan error, 1)
 	go func() {
-		err := recv(&aside.received)
+		// A panic beside the call's own goroutine would cost the process.
+		err := recovered(context.Background(), "", func(context.Context) error { return recv(&aside.received) })
 		if !aside.state.CompareAndSwap(beingRead, wasRead) {
 			aside.free()
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/hallmark-gate/hallmark/audit"
 	"github.com/hallmark-gate/hallmark/contract"
+	"github.com/hallmark-gate/hallmark/gate"
 	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
 	"github.com/hallmark-gate/hallmark/validators"
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
@@ -39,6 +40,16 @@ func (panickyReader) Read(raw []byte, limits strictjson.Limits) (strictjson.Valu
 		return v, &validators.Rejection{Layer: layer, Reason: contract.Reason(refused.Reason.String()), At: refused.Pointer}
 	}
 	return v, nil
+}
+
+// A request is read beside its call's goroutine, where a panic would cost the process.
+func TestPanicWhileReading(t *testing.T) {
+	var r received
+	err := r.readAside(func(any) error { panic("SECRET-PAYLOAD") }, make(chan struct{}))
+	var panicked *gate.PanicError
+	if !errors.As(err, &panicked) || panicked.Kind != "string" {
+		t.Errorf("readAside = %v", err)
+	}
 }
 
 // Case 143: a panic costs one call, leaves a record and a trace without the payload,

@@ -162,23 +162,11 @@ func same(a, b [][]byte) bool { return slices.EqualFunc(a, b, bytes.Equal) }
 
 // startFollowing runs followers beside the calls until the returned function is called.
 func startFollowing(every time.Duration, followers ...*follower) (stop func(context.Context) error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	for _, f := range followers {
-		running.Go(func() { f.run(ctx, every) })
-	}
-	ended := make(chan struct{})
-	go func() {
-		running.Wait()
-		close(ended)
-	}()
-	return func(stopping context.Context) error {
-		cancel()
-		select {
-		case <-ended:
-			return nil
-		case <-stopping.Done():
-			return errors.New("files are still being read")
+	return beside(func(ctx context.Context) {
+		var running sync.WaitGroup
+		for _, f := range followers {
+			running.Go(func() { f.run(ctx, every) })
 		}
-	}
+		running.Wait()
+	}, "files are still being read")
 }

@@ -156,19 +156,11 @@ func (k *keyring) tokens() gate.Tokens { return *k.current.Load() }
 
 // start reads the keys again and again until the returned function is called.
 func (k *keyring) start(every time.Duration) (stop func(context.Context) error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
+	return beside(func(ctx context.Context) {
 		for sleep(ctx, every) == nil {
 			k.reload()
 		}
-	}()
-	return func(context.Context) error {
-		cancel()
-		<-ended
-		return nil
-	}
+	}, "keys are still being read")
 }
 
 // reload takes what can be read; a fault is said once. Keys of which none signs any more

@@ -14,26 +14,14 @@ const purgeEvery = time.Hour
 // startPurge removes what is over now and every hour, until the returned function is
 // called. Replicas that share a store may all do it.
 func startPurge(store audit.Store, keepEvents time.Duration, clock func() time.Time, log *slog.Logger) (stop func(context.Context) error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
+	return beside(func(ctx context.Context) {
 		for {
 			purge(ctx, store, keepEvents, clock(), log)
 			if sleep(ctx, purgeEvery) != nil {
 				return
 			}
 		}
-	}()
-	return func(stopping context.Context) error {
-		cancel()
-		select {
-		case <-ended:
-			return nil
-		case <-stopping.Done():
-			return stopping.Err()
-		}
-	}
+	}, "records are still being removed")
 }
 
 func purge(ctx context.Context, store audit.Store, keepEvents time.Duration, now time.Time, log *slog.Logger) {

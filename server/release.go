@@ -83,3 +83,23 @@ func (r *releases) tell() {
 	}
 	told.Wait()
 }
+
+// beside runs f beside the calls until the returned function is called: then f's context
+// ends, and that function waits for f. busy is its error where f takes too long.
+func beside(f func(context.Context), busy string) (stop func(context.Context) error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		f(ctx)
+	}()
+	return func(stopping context.Context) error {
+		cancel()
+		select {
+		case <-ended:
+			return nil
+		case <-stopping.Done():
+			return errors.New(busy)
+		}
+	}
+}

@@ -295,3 +295,30 @@ func TestNamePolicies(t *testing.T) {
 		t.Error("what was given is changed")
 	}
 }
+
+// What runs beside the calls is told to end and waited for, as long as there is time.
+func TestBeside(t *testing.T) {
+	ended := make(chan struct{})
+	stop := beside(func(ctx context.Context) {
+		<-ctx.Done()
+		time.Sleep(20 * time.Millisecond)
+		close(ended)
+	}, "busy")
+	if err := stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-ended:
+	default:
+		t.Error("nobody waited for the end")
+	}
+
+	goOn := make(chan struct{})
+	defer close(goOn)
+	stop = beside(func(context.Context) { <-goOn }, "busy")
+	over, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if err := stop(over); err == nil || err.Error() != "busy" {
+		t.Errorf("stop = %v", err)
+	}
+}
