@@ -278,3 +278,26 @@ func TestApprovalWithoutSources(t *testing.T) {
 	p.SessionID, p.Approval = "", ""
 	wants(t, h.authorize(orchestrator, p), policy.NeedsApproval, policy.NeedsPerson, contract.ApprovalRequired)
 }
+
+// Two callers that propose the same call in one session are asked about apart: the answer
+// to one is not used up by the other's.
+func TestChallengesOfCallersDiffer(t *testing.T) {
+	h := build(t)
+	p := wipeOf("s1", "00000001", "now")
+	keys, err := receipt.ParseChallengeKeys(h.gate.PublicKeys())
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]string{}
+	for _, caller := range []Caller{orchestrator, {Tenant: "acme", Name: "another", MayGrant: true}} {
+		asked := h.authorize(caller, p)
+		c, err := keys.Verify(asked.Challenge, "hallmark.example.test", h.clock())
+		if err != nil || c.Caller != caller.Name {
+			t.Fatalf("%+v, %v", c, err)
+		}
+		if other, found := seen[c.ID]; found {
+			t.Errorf("%s and %s have one challenge", caller.Name, other)
+		}
+		seen[c.ID] = caller.Name
+	}
+}

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -80,5 +81,23 @@ func TestAttemptsAreBounded(t *testing.T) {
 	}
 	if len(a.now)+len(a.old) > 2*generation {
 		t.Fatal("memory grows without end")
+	}
+}
+
+// A request that is answered again keeps its count, also where it was counted a generation
+// before.
+func TestAttemptsOutliveAGeneration(t *testing.T) {
+	a := newAttempts()
+	k := attemptKey{"t", "s", "r"}
+	a.note(k, 7)
+	for i := range generation {
+		a.note(attemptKey{request: strconv.Itoa(i)}, 1)
+	}
+	a.note(k, 1)
+	for i := range generation {
+		a.note(attemptKey{request: strconv.Itoa(-i - 1)}, 1)
+	}
+	if got := a.answered(k); got != 7 {
+		t.Errorf("answered = %d, want 7", got)
 	}
 }
