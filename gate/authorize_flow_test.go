@@ -206,6 +206,27 @@ func TestOneShotRace(t *testing.T) {
 	}
 }
 
+// A plain digest of arguments as they came would prove a redacted value to whoever guesses
+// it. B11
+func TestNoDigestWhereRedacted(t *testing.T) {
+	h := build(t)
+	list := tools()
+	for _, c := range list {
+		if c.Tool == "wipe" {
+			c.Retention.Redact = []string{"email"}
+		}
+	}
+	h.publish(list, rules)
+	p := sendTo("s1", "00000001", "ana@example.test")
+	if e := h.event(h.authorize(orchestrator, p).DecisionID); e.RawDigest != digest(p.Raw) {
+		t.Errorf("the digest is %q", e.RawDigest)
+	}
+	p.Tool = "wipe"
+	if e := h.event(h.authorize(orchestrator, p).DecisionID); e.RawDigest != "" {
+		t.Errorf("the digest is %q", e.RawDigest)
+	}
+}
+
 // A grant may last for longer than a store can count.
 func TestGrantWithoutEnd(t *testing.T) {
 	h := build(t)
