@@ -180,7 +180,7 @@ func (s *Store) Append(ctx context.Context, e audit.Entry) (audit.Outcome, error
 	if err != nil {
 		return audit.Outcome{}, fmt.Errorf("audit/postgres: append: %w: %w", audit.ErrInvalidRecord, err)
 	}
-	j := &job{row: row, size: row.size() + int64(len(e.Uses.Memo)+claimBytes*len(e.Uses.Claims)), done: make(chan result, 1)}
+	j := &job{row: row, size: row.Size() + int64(len(e.Uses.Memo)+claimBytes*len(e.Uses.Claims)), done: make(chan result, 1)}
 	if e.Original != nil {
 		j.size += int64(len(e.Original.Sealed))
 	}

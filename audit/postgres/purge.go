@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hallmark-gate/hallmark/audit"
+	"github.com/hallmark-gate/hallmark/audit/rows"
 )
 
 const (
@@ -69,8 +70,8 @@ func (s *Store) Purge(ctx context.Context, p audit.Purge) (audit.Purged, error) 
 		// Nothing is in flight, and the caller's context may be over.
 		_ = c.Close(context.WithoutCancel(ctx))
 	}()
-	over := nanos(p.Now)
-	overLong := nanos(p.Now.Add(-audit.ClaimGrace))
+	over := rows.Nanos(p.Now)
+	overLong := rows.Nanos(p.Now.Add(-audit.ClaimGrace))
 	var none int64
 	for _, step := range [...]struct {
 		sql         string
@@ -79,7 +80,7 @@ func (s *Store) Purge(ctx context.Context, p audit.Purge) (audit.Purged, error) 
 		second      *int64
 		skip        bool
 	}{
-		{purgeEventsSQL, nanos(p.EventsBefore), purgeRows, &done.Events, &done.Originals, p.EventsBefore.IsZero()},
+		{purgeEventsSQL, rows.Nanos(p.EventsBefore), purgeRows, &done.Events, &done.Originals, p.EventsBefore.IsZero()},
 		{purgeOriginalsSQL, over, purgeOriginals, &done.Originals, &none, false},
 		{purgeClaimsSQL, overLong, purgeRows, &done.Claims, &none, false},
 		{purgeRequestsSQL, overLong, purgeRows, &done.Memos, &none, false},

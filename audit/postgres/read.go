@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -12,12 +11,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hallmark-gate/hallmark/audit"
+	"github.com/hallmark-gate/hallmark/audit/rows"
 )
 
 // A rest that no version of the service can have written is not loaded at all.
 const selectSQL = `SELECT decision_id::text, at, xid, seq,
-	rpc, tenant, tool, request_id, session_id, arguments_digest, failure_code, reason, decision, delivered,
-	CASE WHEN octet_length(rest::text) <= 4 * 65536 THEN rest::text END FROM events`
+	` + rows.Names + `, CASE WHEN octet_length(rest::text) <= 4 * 65536 THEN rest::text ELSE '' END FROM events`
 
 // newestFirst names the table: decision_id alone would be the text of selectSQL, which no
 // index is ordered by.
@@ -29,7 +28,7 @@ func (s *Store) Get(ctx context.Context, scope audit.Scope, decisionID string) (
 	if err != nil {
 		return audit.Record{}, err
 	}
-	return r.decode()
+	return r.Decode()
 }
 
 // find returns the row with an id within scope. The scope comes before the damage: whose
@@ -44,13 +43,12 @@ func (s *Store) find(ctx context.Context, what string, scope audit.Scope, decisi
 		return r, missing
 	}
 	err := s.read.QueryRow(ctx, selectSQL+` WHERE decision_id = $1`, decisionID).Scan(r.scan()...)
-	const tenant = 1
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return r, missing
 	case err != nil:
 		return r, s.readError(ctx, what, err)
-	case !scope.Sees(r.columns[tenant]):
+	case !scope.Sees(r.Tenant()):
 		return r, missing
 	}
 	return r, nil
@@ -64,10 +62,7 @@ func isID(id string) bool {
 
 // List implements [audit.Store].
 func (s *Store) List(ctx context.Context, scope audit.Scope, filter audit.Filter, pageSize int, pageToken string) ([]audit.Record, string, error) {
-	if pageSize <= 0 {
-		pageSize = audit.DefaultPageSize
-	}
-	pageSize = min(pageSize, audit.MaxPageSize)
+	pageSize = rows.PageSize(pageSize)
 	filter = filter.Sanitized()
 
 	q := query{order: newestFirst}
@@ -86,51 +81,35 @@ func (s *Store) List(ctx context.Context, scope audit.Scope, filter audit.Filter
 	if err != nil {
 		return nil, "", s.readError(ctx, "list", err)
 	}
-	next := ""
-	if p.more {
-		next = audit.Cursor{At: time.Unix(0, p.last.at), DecisionID: p.last.decisionID}.Token(scope, filter)
-	}
-	return p.records, next, errors.Join(p.damage...)
+	return p.Records, p.Next(scope, filter), errors.Join(p.Damage...)
 }
 
 // page is what one read of the table gave.
 type page struct {
-	records []audit.Record
-	last    row // that was looked at
-	more    bool
-	damage  []error // one for each row that cannot be read
+	rows.Page
+	last mark // after the last row that was looked at
 }
 
-// page reads at most size rows and at most MaxPageBytes of them, but one at least.
+// page reads at most size rows.
 func (s *Store) page(ctx context.Context, q *query, size int) (page, error) {
-	rows, err := s.read.Query(ctx, q.sql(size+1), q.args...)
+	found, err := s.read.Query(ctx, q.sql(size+1), q.args...)
 	if err != nil {
 		return page{}, err
 	}
-	defer rows.Close()
+	defer found.Close()
 	var p page
-	seen, bytes := 0, int64(0)
-	for rows.Next() {
+	for found.Next() {
 		var r row
-		if err := rows.Scan(r.scan()...); err != nil {
+		if err := found.Scan(r.scan()...); err != nil {
 			return page{}, err // its place is not known, so nothing after it is either
 		}
-		if seen == size || (seen > 0 && bytes+r.size() > audit.MaxPageBytes) {
-			p.more = true
+		if !p.Add(&r.Row, size) {
 			break
 		}
-		seen++
-		bytes += r.size()
-		p.last = r
-		rec, err := r.decode()
-		if err != nil {
-			p.damage = append(p.damage, err)
-			continue
-		}
-		p.records = append(p.records, rec)
+		p.last = mark{xid: r.xid, seq: r.seq}
 	}
-	rows.Close() // what was left out is read and dropped
-	return p, rows.Err()
+	found.Close() // what was left out is read and dropped
+	return p, found.Err()
 }
 
 // query is a SELECT of rows in the making.
@@ -165,24 +144,13 @@ func (q *query) scope(scope audit.Scope) {
 
 func (q *query) filter(f audit.Filter) {
 	if !f.Since.IsZero() {
-		q.and(`at >= ` + q.arg(nanos(f.Since)))
+		q.and(`at >= ` + q.arg(rows.Nanos(f.Since)))
 	}
 	if !f.Until.IsZero() {
-		q.and(`at < ` + q.arg(nanos(f.Until)))
+		q.and(`at < ` + q.arg(rows.Nanos(f.Until)))
 	}
-	for _, c := range [...]struct{ column, value string }{
-		{"request_id", f.RequestID},
-		{"session_id", f.SessionID},
-		{"tool", f.Tool},
-		{"reason", f.Reason},
-		{"failure_code", f.FailureCode},
-		{"rpc", f.RPC},
-		{"decision", f.Decision},
-		{"tenant", f.Tenant},
-	} {
-		if c.value != "" {
-			q.and(c.column + ` = ` + q.arg(c.value))
-		}
+	for column, value := range rows.Equal(f) {
+		q.and(column + ` = ` + q.arg(value))
 	}
 }
 
@@ -193,16 +161,4 @@ func (q *query) sql(limit int) string {
 		where = ` WHERE ` + strings.Join(q.where, ` AND `)
 	}
 	return selectSQL + where + ` ORDER BY ` + q.order + ` LIMIT ` + strconv.Itoa(limit)
-}
-
-// nanos is t in nanoseconds since 1970, or the nearest number of 64 bits.
-func nanos(t time.Time) int64 {
-	switch {
-	case t.Before(time.Unix(0, math.MinInt64)):
-		return math.MinInt64
-	case t.After(time.Unix(0, math.MaxInt64)):
-		return math.MaxInt64
-	default:
-		return t.UnixNano()
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hallmark-gate/hallmark/audit"
+	"github.com/hallmark-gate/hallmark/audit/rows"
 )
 
 // Recall implements [audit.Store].
@@ -17,7 +18,7 @@ func (s *Store) Recall(ctx context.Context, request audit.Key, now time.Time) ([
 	if !valid(request) && ctx.Err() == nil && !s.isClosed() {
 		return nil, fmt.Errorf("audit/postgres: recall: %w", audit.ErrNotFound)
 	}
-	err := s.look.QueryRow(ctx, `SELECT memo FROM requests WHERE key = $1 AND until > $2`, raw(request), nanos(now)).Scan(&memo)
+	err := s.look.QueryRow(ctx, `SELECT memo FROM requests WHERE key = $1 AND until > $2`, raw(request), rows.Nanos(now)).Scan(&memo)
 	return memo, s.oneError(ctx, "recall", err)
 }
 
@@ -29,7 +30,7 @@ func (s *Store) Original(ctx context.Context, scope audit.Scope, decisionID stri
 	var o audit.Original
 	var until int64
 	err := s.read.QueryRow(ctx, `SELECT sealed, keep_until FROM originals WHERE decision_id = $1 AND keep_until > $2`,
-		decisionID, nanos(now)).Scan(&o.Sealed, &until)
+		decisionID, rows.Nanos(now)).Scan(&o.Sealed, &until)
 	o.KeepUntil = time.Unix(0, until).UTC()
 	if err != nil {
 		return audit.Original{}, s.oneError(ctx, "original", err)
@@ -55,23 +56,16 @@ func (s *Store) Latest(ctx context.Context, j audit.Judged) (audit.Newest, error
 	if j.SessionID == "" && ctx.Err() == nil && !s.isClosed() {
 		return audit.Newest{}, fmt.Errorf("audit/postgres: latest: %w", audit.ErrNotFound)
 	}
-	var newest audit.Newest
-	var rest *string
-	if err := s.look.QueryRow(ctx, latestSQL, j.SessionID, j.Tool, j.ArgumentsDigest, j.Tenant).Scan(&newest.DecisionID, &rest); err != nil {
+	var id, rest string
+	if err := s.look.QueryRow(ctx, latestSQL, j.SessionID, j.Tool, j.ArgumentsDigest, j.Tenant).Scan(&id, &rest); err != nil {
 		return audit.Newest{}, s.oneError(ctx, "latest", err)
 	}
-	if rest == nil {
-		return audit.Newest{}, damaged(newest.DecisionID, "its JSON is too large")
-	}
-	if err := newest.ReadJSON(*rest); err != nil {
-		return audit.Newest{}, damaged(newest.DecisionID, "its JSON cannot be read")
-	}
-	return newest, nil
+	return rows.Newest(id, rest)
 }
 
 // latestSQL goes along events_latest. Of the two conditions on the session the second is
 // there for the index.
-const latestSQL = `SELECT decision_id::text, CASE WHEN octet_length(rest::text) <= 4 * 65536 THEN rest::text END FROM events
+const latestSQL = `SELECT decision_id::text, CASE WHEN octet_length(rest::text) <= 4 * 65536 THEN rest::text ELSE '' END FROM events
 	WHERE rpc = 'validate' AND session_id = $1 AND session_id <> '' AND tool = $2 AND arguments_digest = $3 AND tenant = $4
 	ORDER BY ` + newestFirst + ` LIMIT 1`
 
@@ -96,8 +90,8 @@ func (s *Store) Delivered(ctx context.Context, tenant, sessionID string) ([]audi
 		return nil, nil
 	}
 	// An error of Query comes again from the rows.
-	rows, _ := s.look.Query(ctx, deliveredSQL, f.SessionID, f.Tenant, audit.MaxDeliveries+1) //nolint:errcheck // see above
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[audit.Delivery])
+	list, _ := s.look.Query(ctx, deliveredSQL, f.SessionID, f.Tenant, audit.MaxDeliveries+1) //nolint:errcheck // see above
+	found, err := pgx.CollectRows(list, pgx.RowToStructByPos[audit.Delivery])
 	switch {
 	case err != nil:
 		return nil, s.readError(ctx, "delivered", err)

@@ -246,10 +246,10 @@ func (s *Store) tailWindow(ctx context.Context, scope audit.Scope, filter audit.
 	if err != nil {
 		return nil, mark{}, err
 	}
-	if p.more {
-		return p.records, from.passed(p.last.xid, p.last.seq), nil
+	if p.More {
+		return p.Records, from.passed(p.last.xid, p.last.seq), nil
 	}
-	return p.records, from.passed(end.xid, end.seq), nil
+	return p.Records, from.passed(end.xid, end.seq), nil
 }
 
 // soon reports whether rows are there that wait for a transaction before them. It refuses

@@ -151,12 +151,12 @@ func (l *ledger) decide(j *job) {
 	case l.known[j.row.id]:
 		l.outcomes = append(l.outcomes, audit.Outcome{})
 		return
-	case r != nil && r.until > j.row.at:
+	case r != nil && r.until > j.row.At:
 		l.outcomes = append(l.outcomes, audit.Outcome{Repeated: true, Memo: bytes.Clone(r.memo)})
 		return
 	}
 	for i, c := range j.uses.Claims {
-		if l.claims[c.Key].usedAt(j.row.at) >= int64(c.Limit) {
+		if l.claims[c.Key].usedAt(j.row.At) >= int64(c.Limit) {
 			short = append(short, i)
 		}
 	}
@@ -168,7 +168,7 @@ func (l *ledger) decide(j *job) {
 		*r = request{until: j.uses.Until.UnixNano(), memo: j.uses.Memo, changed: true}
 	}
 	for _, c := range j.uses.Claims {
-		l.claims[c.Key].use(j.row.at, c.Until)
+		l.claims[c.Key].use(j.row.At, c.Until)
 	}
 	l.known[j.row.id] = true
 	l.written = append(l.written, j)

@@ -8,13 +8,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hallmark-gate/hallmark/audit"
+	"github.com/hallmark-gate/hallmark/audit/rows"
 )
 
 const (
 	// What has an event already keeps its first original: kept follows written.
 	insertSQL = `WITH written AS (
-	INSERT INTO events (decision_id, at, rpc, tenant, tool, request_id, session_id, arguments_digest,
-		failure_code, reason, decision, delivered, rest)
+	INSERT INTO events (decision_id, at, ` + rows.Names + `, rest)
 	SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
 		$9::text[], $10::text[], $11::text[], $12::text[], $13::json[])
 	ON CONFLICT (decision_id) DO NOTHING
@@ -56,15 +56,15 @@ func insert(ctx context.Context, q querier, jobs []*job) (written int64, err err
 	jobs = slices.Clone(jobs)
 	slices.SortFunc(jobs, func(a, b *job) int { return bytes.Compare(a.row.id[:], b.row.id[:]) })
 	ids, ats, rests := make([][16]byte, len(jobs)), make([]int64, len(jobs)), make([]string, len(jobs))
-	var columns [columnCount][]string
+	var columns [rows.Count][]string
 	for c := range columns {
 		columns[c] = make([]string, len(jobs))
 	}
 	keptIDs, keptUntil, sealed := [][16]byte{}, []int64{}, [][]byte{}
 	for i, j := range jobs {
-		ids[i], ats[i], rests[i] = j.row.id, j.row.at, j.row.rest
+		ids[i], ats[i], rests[i] = j.row.id, j.row.At, j.row.Rest
 		for c := range columns {
-			columns[c][i] = j.row.columns[c]
+			columns[c][i] = j.row.Columns[c]
 		}
 		if o := j.original; o != nil {
 			keptIDs = append(keptIDs, j.row.id)

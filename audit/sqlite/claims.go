@@ -32,7 +32,7 @@ const claimSize = 128
 // newJob encodes an entry. The memo, the claims and the original are still the caller's.
 func newJob(e audit.Entry) *job {
 	j := &job{row: encode(e.Record), uses: e.Uses, original: e.Original, done: make(chan result, 1)}
-	j.size = j.row.size() + int64(len(e.Uses.Memo)+len(e.Uses.Claims)*claimSize)
+	j.size = j.row.Size() + int64(len(e.Uses.Memo)+len(e.Uses.Claims)*claimSize)
 	if e.Original != nil {
 		j.size += int64(len(e.Original.Sealed))
 	}
@@ -193,14 +193,14 @@ func (s *statements) judge(j *job) (audit.Outcome, error) {
 	if j.uses.Request == "" && len(j.uses.Claims) == 0 {
 		return audit.Outcome{}, nil
 	}
-	switch row, err := s.known.one(j.row.decisionID); {
+	switch row, err := s.known.one(j.row.DecisionID); {
 	case err != nil:
 		return audit.Outcome{}, fmt.Errorf("look up: %w", err)
 	case row != nil:
 		return audit.Outcome{}, nil // the first one stays, and used what it used
 	}
 	if j.uses.Request != "" {
-		memo, found, err := recall(s.recall, j.uses.Request, j.row.at)
+		memo, found, err := recall(s.recall, j.uses.Request, j.row.At)
 		if err != nil {
 			return audit.Outcome{}, fmt.Errorf("recall: %w", err)
 		}
@@ -210,7 +210,7 @@ func (s *statements) judge(j *job) (audit.Outcome, error) {
 	}
 	var o audit.Outcome
 	for i, c := range j.uses.Claims {
-		row, err := s.used.one(keyBytes(c.Key), j.row.at)
+		row, err := s.used.one(keyBytes(c.Key), j.row.At)
 		if err != nil {
 			return audit.Outcome{}, fmt.Errorf("count: %w", err)
 		}
@@ -237,7 +237,7 @@ func (s *statements) write(j *job) error {
 		}
 	}
 	for _, c := range j.uses.Claims {
-		if _, err := s.use.exec(keyBytes(c.Key), c.Until.UnixNano(), j.row.at); err != nil {
+		if _, err := s.use.exec(keyBytes(c.Key), c.Until.UnixNano(), j.row.At); err != nil {
 			return fmt.Errorf("use: %w", err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hallmark-gate/hallmark/audit"
+	"github.com/hallmark-gate/hallmark/audit/rows"
 )
 
 // A purge goes through the writer in steps, each a transaction of its own between two
@@ -28,7 +29,7 @@ const originalSQL = `SELECT keep_until, sealed FROM events JOIN originals ON eve
 // Original implements [audit.Store].
 func (s *Store) Original(ctx context.Context, scope audit.Scope, decisionID string, now time.Time) (audit.Original, error) {
 	var q query
-	q.and(`decision_id = ? AND keep_until > ? AND octet_length(sealed) <= ?`, decisionID, nanos(now), audit.MaxOriginalBytes)
+	q.and(`decision_id = ? AND keep_until > ? AND octet_length(sealed) <= ?`, decisionID, rows.Nanos(now), audit.MaxOriginalBytes)
 	q.scope(scope)
 	var keepUntil int64
 	var sealed []byte
@@ -137,19 +138,19 @@ func (s *Store) purge(st *step) (r stepped) {
 
 func removeOriginals(tx *sql.Tx, p audit.Purge) (audit.Purged, bool, error) {
 	n, err := remove(tx, `DELETE FROM originals WHERE event IN
-		(SELECT event FROM originals WHERE keep_until <= ? ORDER BY keep_until LIMIT ?)`, nanos(p.Now), stepOriginals)
+		(SELECT event FROM originals WHERE keep_until <= ? ORDER BY keep_until LIMIT ?)`, rows.Nanos(p.Now), stepOriginals)
 	return audit.Purged{Originals: n}, n == stepOriginals, err
 }
 
 func removeClaims(tx *sql.Tx, p audit.Purge) (audit.Purged, bool, error) {
 	n, err := remove(tx, `DELETE FROM claims WHERE key IN
-		(SELECT key FROM claims WHERE until <= ? ORDER BY until LIMIT ?)`, nanos(p.Now.Add(-audit.ClaimGrace)), stepRows)
+		(SELECT key FROM claims WHERE until <= ? ORDER BY until LIMIT ?)`, rows.Nanos(p.Now.Add(-audit.ClaimGrace)), stepRows)
 	return audit.Purged{Claims: n}, n == stepRows, err
 }
 
 func removeMemos(tx *sql.Tx, p audit.Purge) (audit.Purged, bool, error) {
 	n, err := remove(tx, `DELETE FROM memos WHERE rowid IN
-		(SELECT rowid FROM memos WHERE until <= ? ORDER BY until LIMIT ?)`, nanos(p.Now.Add(-audit.ClaimGrace)), stepRows)
+		(SELECT rowid FROM memos WHERE until <= ? ORDER BY until LIMIT ?)`, rows.Nanos(p.Now.Add(-audit.ClaimGrace)), stepRows)
 	return audit.Purged{Memos: n}, n == stepRows, err
 }
 
@@ -181,16 +182,16 @@ func removeEvents(tx *sql.Tx, p audit.Purge) (audit.Purged, bool, error) {
 
 // oldest returns the events of one step and whether there may be more.
 func oldest(tx *sql.Tx, before time.Time) (events []int64, more bool, err error) {
-	rows, err := tx.Query(oldestSQL, nanos(before), stepRows)
+	found, err := tx.Query(oldestSQL, rows.Nanos(before), stepRows)
 	if err != nil {
 		return nil, false, fmt.Errorf("purge: %w", err)
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err is read below
+	defer found.Close() //nolint:errcheck // found.Err is read below
 	originals := 0
-	for rows.Next() {
+	for found.Next() {
 		var seq int64
 		var hasOriginal bool
-		if err := rows.Scan(&seq, &hasOriginal); err != nil {
+		if err := found.Scan(&seq, &hasOriginal); err != nil {
 			return nil, false, fmt.Errorf("purge: %w", err)
 		}
 		if hasOriginal {
@@ -201,7 +202,7 @@ func oldest(tx *sql.Tx, before time.Time) (events []int64, more bool, err error)
 		}
 		events = append(events, seq)
 	}
-	return events, len(events) == stepRows, rows.Err()
+	return events, len(events) == stepRows, found.Err()
 }
 
 // remove runs a DELETE and returns the number of rows that it removed.

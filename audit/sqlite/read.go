@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 
 	"github.com/hallmark-gate/hallmark/audit"
+	"github.com/hallmark-gate/hallmark/audit/rows"
 )
 
 // Get implements [audit.Store].
@@ -24,19 +24,15 @@ func (s *Store) Get(ctx context.Context, scope audit.Scope, decisionID string) (
 		return audit.Record{}, s.readError(ctx, "get", err)
 	}
 	// The scope comes before the damage: whose row it is decides who hears of it.
-	const tenant = 1
-	if !scope.Sees(r.columns[tenant].String) {
+	if !scope.Sees(r.Tenant()) {
 		return audit.Record{}, fmt.Errorf("audit/sqlite: get: %w", audit.ErrNotFound)
 	}
-	return r.decode()
+	return r.Decode()
 }
 
 // List implements [audit.Store].
 func (s *Store) List(ctx context.Context, scope audit.Scope, filter audit.Filter, pageSize int, pageToken string) ([]audit.Record, string, error) {
-	if pageSize <= 0 {
-		pageSize = audit.DefaultPageSize
-	}
-	pageSize = min(pageSize, audit.MaxPageSize)
+	pageSize = rows.PageSize(pageSize)
 	filter = filter.Sanitized()
 
 	var q query
@@ -49,55 +45,38 @@ func (s *Store) List(ctx context.Context, scope audit.Scope, filter audit.Filter
 		}
 		q.after(c)
 	}
-	rows, err := s.read.QueryContext(ctx, q.String(), append(q.args, pageSize+1)...)
+	found, err := s.read.QueryContext(ctx, q.String(), append(q.args, pageSize+1)...)
 	if err != nil {
 		return nil, "", s.readError(ctx, "list", err)
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err is read by page
-	p, err := readPage(rows, pageSize)
+	p, err := readPage(found, pageSize)
 	if err != nil {
 		return nil, "", s.readError(ctx, "list", err)
 	}
-	next := ""
-	if p.more {
-		next = p.last.Token(scope, filter)
-	}
-	return p.records, next, errors.Join(p.damage...)
+	return p.Records, p.Next(scope, filter), errors.Join(p.Damage...)
 }
 
 // page is what one read of the table gave.
 type page struct {
-	records []audit.Record
-	last    audit.Cursor // of the last row that was looked at
-	seq     int64        // of the same row
-	more    bool
-	damage  []error // one for each row that cannot be read
+	rows.Page
+	seq int64 // of the last row that was looked at
 }
 
-// readPage reads at most size rows and at most MaxPageBytes of them, but one at least.
-func readPage(rows *sql.Rows, size int) (page, error) {
+// readPage reads at most size rows and closes what they come from.
+func readPage(found *sql.Rows, size int) (page, error) {
+	defer found.Close() //nolint:errcheck // found.Err is read below
 	var p page
-	seen, bytes := 0, int64(0)
-	for rows.Next() {
+	for found.Next() {
 		var r row
-		if err := rows.Scan(r.scan()...); err != nil {
+		if err := found.Scan(r.scan()...); err != nil {
 			return page{}, err // its place is not known, so nothing after it is either
 		}
-		if seen == size || (seen > 0 && bytes+r.size() > audit.MaxPageBytes) {
-			p.more = true
+		if !p.Add(&r.Row, size) {
 			break
 		}
-		seen++
-		bytes += r.size()
-		p.last, p.seq = audit.Cursor{At: time.Unix(0, r.at), DecisionID: r.decisionID}, r.seq
-		rec, err := r.decode()
-		if err != nil {
-			p.damage = append(p.damage, err)
-			continue
-		}
-		p.records = append(p.records, rec)
+		p.seq = r.seq
 	}
-	if err := rows.Err(); err != nil {
+	if err := found.Err(); err != nil {
 		return page{}, err
 	}
 	return p, nil
@@ -139,28 +118,17 @@ func (q *query) scope(scope audit.Scope) {
 
 func (q *query) filter(f audit.Filter) {
 	if !f.Since.IsZero() {
-		q.and(`at >= ?`, nanos(f.Since))
+		q.and(`at >= ?`, rows.Nanos(f.Since))
 	}
 	// A bound is always there: without one SQLite believes that reading and sorting the
 	// whole table is cheaper than walking along the time.
 	until := int64(math.MaxInt64)
 	if !f.Until.IsZero() {
-		until = nanos(f.Until)
+		until = rows.Nanos(f.Until)
 	}
 	q.and(`at < ?`, until)
-	for _, c := range [...]struct{ column, value string }{
-		{"request_id", f.RequestID},
-		{"session_id", f.SessionID},
-		{"tool", f.Tool},
-		{"reason", f.Reason},
-		{"failure_code", f.FailureCode},
-		{"rpc", f.RPC},
-		{"decision", f.Decision},
-		{"tenant", f.Tenant},
-	} {
-		if c.value != "" {
-			q.and(c.column+` = ?`, c.value)
-		}
+	for column, value := range rows.Equal(f) {
+		q.and(column+` = ?`, value)
 	}
 }
 
@@ -181,18 +149,6 @@ func (q *query) conditions() string {
 		return ""
 	}
 	return ` WHERE ` + strings.Join(q.where, ` AND `)
-}
-
-// nanos is t in nanoseconds since 1970, or the nearest number of 64 bits.
-func nanos(t time.Time) int64 {
-	switch {
-	case t.Before(time.Unix(0, math.MinInt64)):
-		return math.MinInt64
-	case t.After(time.Unix(0, math.MaxInt64)):
-		return math.MaxInt64
-	default:
-		return t.UnixNano()
-	}
 }
 
 // readError gives a failed read its cause: the caller's context, the closed store, or

@@ -1,6 +1,10 @@
 package sqlite
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/hallmark-gate/hallmark/audit/rows"
+)
 
 // applicationID marks the file as ours (PRAGMA application_id): "HLMK".
 const applicationID = 0x484c4d4b
@@ -121,17 +125,16 @@ CREATE INDEX events_latest ON events (tenant, session_id, tool, arguments_digest
 // insertSQL adds so many rows, except those whose id is there. Any other conflict would be
 // our own fault and fails the batch; that it undoes the whole transaction at once spares
 // SQLite a journal of each statement.
-func insertSQL(rows int) string {
+func insertSQL(n int) string {
 	const row = `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	return `INSERT OR ROLLBACK INTO events
-	(decision_id, at, rpc, tenant, tool, request_id, session_id, failure_code, reason, decision, arguments_digest, delivered, rest, judged)
-	VALUES ` + row + strings.Repeat(`, `+row, rows-1) + ` ON CONFLICT (decision_id) DO NOTHING`
+	(decision_id, at, ` + rows.Names + `, rest, judged)
+	VALUES ` + row + strings.Repeat(`, `+row, n-1) + ` ON CONFLICT (decision_id) DO NOTHING`
 }
 
 const (
 	// A rest that no version of the service can have written is not loaded at all.
-	columnsSQL = `SELECT seq, decision_id, at, rpc, tenant, tool, request_id, session_id, failure_code, reason, decision,
-	arguments_digest, delivered, iif(octet_length(rest) <= 4 * 65536, rest, NULL) FROM events`
+	columnsSQL = `SELECT seq, decision_id, at, ` + rows.Names + `, iif(octet_length(rest) <= 4 * 65536, rest, '') FROM events`
 
 	knownSQL    = `SELECT 1 FROM events WHERE decision_id = ?`
 	recallSQL   = `SELECT memo FROM memos WHERE request = ? AND until > ?`

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hallmark-gate/hallmark/audit"
+	"github.com/hallmark-gate/hallmark/audit/rows"
 )
 
 // latestSQL finds the newest of what has the number ?5 and is what is asked for, and the
@@ -18,7 +19,7 @@ const (
 	latestSQL = `SELECT * FROM (` + newestSQL + ` INDEXED BY events_judged WHERE judged = ?5` + isJudged + `)
 	UNION ALL SELECT * FROM (` + newestSQL + ` INDEXED BY events_latest WHERE judged IS NULL` + isJudged + `)`
 
-	newestSQL = `SELECT at, decision_id, iif(octet_length(rest) <= 4 * 65536, rest, NULL) FROM events`
+	newestSQL = `SELECT at, decision_id, iif(octet_length(rest) <= 4 * 65536, rest, '') FROM events`
 	isJudged  = ` AND rpc = 'validate' AND session_id = ?1 AND tenant IS ?2 AND tool IS ?3 AND arguments_digest IS ?4
 	ORDER BY at DESC, decision_id DESC LIMIT 1`
 )
@@ -27,7 +28,7 @@ const (
 type newest struct {
 	at   int64
 	id   string // "" for no row
-	rest driver.Value
+	rest string
 }
 
 // Latest implements [audit.Store].
@@ -38,8 +39,9 @@ func (s *Store) Latest(ctx context.Context, j audit.Judged) (audit.Newest, error
 		return l.latest.each(func(row []driver.Value) {
 			at, _ := row[0].(int64)
 			id, _ := row[1].(string)
+			rest, _ := row[2].(string)
 			if cmp.Or(cmp.Compare(at, found.at), strings.Compare(id, found.id)) > 0 || found.id == "" {
-				found = newest{at, id, row[2]}
+				found = newest{at, id, rest}
 			}
 		}, j.SessionID, null(j.Tenant), null(j.Tool), null(j.ArgumentsDigest), judgedBy(j))
 	})
@@ -49,15 +51,7 @@ func (s *Store) Latest(ctx context.Context, j audit.Judged) (audit.Newest, error
 	case found.id == "": // which is also so for the session "": none is stored
 		return audit.Newest{}, fmt.Errorf("audit/sqlite: latest: %w", audit.ErrNotFound)
 	}
-	rest, whole := found.rest.(string)
-	if !whole {
-		return audit.Newest{}, damaged(found.id, "its JSON is too large")
-	}
-	n := audit.Newest{DecisionID: found.id}
-	if err := n.ReadJSON(rest); err != nil {
-		return audit.Newest{}, damaged(found.id, "its JSON cannot be read")
-	}
-	return n, nil
+	return rows.Newest(found.id, found.rest)
 }
 
 // deliveredSQL jumps along events_delivered from one delivery to the next, so that its
@@ -102,7 +96,7 @@ func (s *Store) Delivered(ctx context.Context, tenant, sessionID string) ([]audi
 func (s *Store) Recall(ctx context.Context, request audit.Key, now time.Time) (memo []byte, err error) {
 	found := false
 	err = s.look(ctx, func(l *lookup) error {
-		memo, found, err = recall(l.recall, request, nanos(now))
+		memo, found, err = recall(l.recall, request, rows.Nanos(now))
 		return err
 	})
 	switch {

@@ -74,19 +74,18 @@ func (s *Store) Tail(ctx context.Context, scope audit.Scope, filter audit.Filter
 
 	q := tailQuery(scope, filter.Sanitized(), after, until)
 	limit = min(max(limit, 1), audit.MaxPageSize)
-	rows, err := tx.QueryContext(ctx, q.tail(), append(q.args, limit+1)...)
+	found, err := tx.QueryContext(ctx, q.tail(), append(q.args, limit+1)...)
 	if err != nil {
 		return nil, "", s.readError(ctx, "tail", err)
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err is read by page
-	p, err := readPage(rows, limit)
+	p, err := readPage(found, limit)
 	if err != nil {
 		return nil, "", s.readError(ctx, "tail", err)
 	}
-	if p.more {
+	if p.More {
 		until = p.seq
 	}
-	return p.records, markToken(until), nil
+	return p.Records, markToken(until), nil
 }
 
 // tailQuery selects what lies after one place, up to another.

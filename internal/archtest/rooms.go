@@ -63,8 +63,9 @@ var rooms = map[string]room{
 		tests:   []string{semantic, "audit/audittest", "audit/sqlite"},
 	},
 
-	"audit/sqlite":    {imports: []string{"audit", "internal/base64url", "internal/durable"}, tests: []string{"audit/audittest", "internal/interleave"}},
-	"audit/postgres":  {imports: []string{"audit", "internal/base64url"}, tests: []string{"audit/audittest"}},
+	"audit/sqlite":    {imports: []string{"audit", "audit/rows", "internal/base64url", "internal/durable"}, tests: []string{"audit/audittest", "internal/interleave"}},
+	"audit/postgres":  {imports: []string{"audit", "audit/rows", "internal/base64url"}, tests: []string{"audit/audittest"}},
+	"audit/rows":      {imports: []string{"audit"}, tests: []string{"audit/audittest"}},
 	"audit/audittest": {imports: []string{"audit"}},
 	"audit/seal":      {imports: []string{"internal/durable"}},
 	"audit/notice":    {imports: []string{"audit"}},
