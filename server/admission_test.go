@@ -106,6 +106,33 @@ func TestAdmissionWaits(t *testing.T) {
 	}
 }
 
+// As many calls of an identity wait as it may have in flight: who floods the queue keeps
+// nobody else out of it.
+func TestQueueShares(t *testing.T) {
+	a := newAdmission(room{4, 0}, 25, time.Minute, 4)
+	one := room{calls: 1}
+	ctx, cancel := context.WithCancel(context.Background())
+	if err := a.acquire(ctx, named("a", 0), one, 0); err != nil {
+		t.Fatal(err)
+	}
+	got := make(chan error)
+	go func() { got <- a.acquire(ctx, named("a", 0), one, 0) }()
+	eventually(t, "the second waits", func() bool { _, n, _ := a.look(); return n == 1 })
+	brief, done := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer done()
+	var full *roomError
+	if err := a.acquire(brief, named("a", 0), one, 0); !errors.As(err, &full) {
+		t.Errorf("the third: %v", err)
+	}
+	if err := a.acquire(ctx, named("b", 0), one, 0); err != nil {
+		t.Errorf("another identity: %v", err)
+	}
+	cancel()
+	if err := <-got; !errors.Is(err, context.Canceled) {
+		t.Errorf("the second: %v", err)
+	}
+}
+
 // However calls come and go, no bound is exceeded, nothing gets lost, and who fits is
 // not kept waiting.
 func TestAdmissionNeverExceeds(t *testing.T) {

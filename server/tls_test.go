@@ -67,6 +67,7 @@ func TestTLSStartIsRefused(t *testing.T) {
 		{"authority cut short", "PEM", fill(&f.ca, a.pem[:len(a.pem)/2])},
 		{"one authority broken", "PEM block", fill(&f.ca, append(bytes.Clone(a.pem[:len(a.pem)/2]), a.pem...))},
 		{"something after authorities", "no PEM block", fill(&f.ca, append(bytes.Clone(a.pem), "x"...))},
+		{"a broken block before an authority", "broken PEM block", fill(&f.ca, append([]byte("-----BEGIN CERTIFICATE-----\nMII\n"), a.pem...))},
 		{"expired authority", "not expired", func(t *testing.T, f *files, _ *Config) {
 			old := newAuthority(t, expired)
 			write(t, f.ca, string(old.pem))

@@ -58,13 +58,7 @@ func (n *Notifier) closing() bool {
 // delay waits between two attempts. Close ends the waiting, so that the last attempt is
 // made at once; it is false where there is no time for one.
 func (n *Notifier) delay(attempt int, retryAfter time.Duration) bool {
-	backoff := n.cfg.Backoff
-	for i := 1; i < attempt && backoff < n.cfg.MaxBackoff; i++ {
-		backoff *= 2
-	}
-	backoff = min(backoff, n.cfg.MaxBackoff)
-	wait := time.Duration(float64(backoff) * (1 - rand.Float64()/2))
-	timer := time.NewTimer(max(wait, min(retryAfter, maxRetryAfter)))
+	timer := time.NewTimer(n.cfg.backoff(attempt, retryAfter))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -72,6 +66,17 @@ func (n *Notifier) delay(attempt int, retryAfter time.Duration) bool {
 	case <-n.ctx.Done():
 	}
 	return n.ctx.Err() == nil
+}
+
+// backoff is how long to wait after an attempt, from 1, at which the receiver asked for
+// retryAfter.
+func (c Config) backoff(attempt int, retryAfter time.Duration) time.Duration {
+	wait := c.Backoff
+	for i := 1; i < attempt && wait < c.MaxBackoff; i++ {
+		wait *= 2
+	}
+	wait = time.Duration(float64(min(wait, c.MaxBackoff)) * (1 - rand.Float64()/2))
+	return max(wait, min(retryAfter, maxRetryAfter))
 }
 
 // maxAnswer is how much of an answer is read, so that its connection can be used again.
