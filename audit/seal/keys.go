@@ -24,10 +24,7 @@ const secretPrefix = "AGE-SECRET-KEY-"
 // Recipients are the public keys that originals are sealed to; each of them opens all.
 // They are immutable and safe for concurrent use. The zero value and nil are no
 // recipients, and [Recipients.Seal] fails on them.
-type Recipients struct {
-	keys  []age.Recipient
-	names []string
-}
+type Recipients struct{ keys []age.Recipient }
 
 // ParseRecipients reads a file of recipients: one age1… key a line, empty lines and lines
 // that begin with # apart; white space around a line, CR included, does not count. Text
@@ -61,7 +58,7 @@ func ParseRecipients(text []byte) (*Recipients, error) {
 			return nil, fmt.Errorf("seal: recipients: line %d is one too many; at most %d recipients are possible", n, MaxKeys)
 		}
 		seen[line] = true
-		r.keys, r.names = append(r.keys, key), append(r.names, line)
+		r.keys = append(r.keys, key)
 	}
 	if len(r.keys) == 0 {
 		return nil, errors.New("seal: recipients: the file lists none; write one age1… public key a line")
@@ -101,15 +98,6 @@ func lines(text []byte) func(func(int, string) bool) {
 			}
 		}
 	}
-}
-
-// Strings returns the recipients as their public keys, in the order of the file, in a
-// slice that belongs to the caller. They are no secret.
-func (r *Recipients) Strings() []string {
-	if r == nil {
-		return nil
-	}
-	return append([]string(nil), r.names...)
 }
 
 // Identities are the secret keys that open originals. They print nothing of themselves,

@@ -24,8 +24,17 @@ func TestParseRecipients(t *testing.T) {
 		return text.String()
 	}
 	r, err := seal.ParseRecipients([]byte("# a\n" + first + "\n\n" + second))
-	if err != nil || strings.Join(r.Strings(), " ") != first+" "+second {
-		t.Fatal(r, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed, err := r.Seal(seal.Header{}, []byte("original"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, who := range []pair{a, b} {
+		if _, original, err := seal.Open(who.ids, sealed); err != nil || string(original) != "original" {
+			t.Errorf("%q, %v", original, err)
+		}
 	}
 	if _, err := seal.ParseRecipients([]byte(many(seal.MaxKeys))); err != nil {
 		t.Error(err)
