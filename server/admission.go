@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// room is a bound of calls at one time and of the bytes of their requests.
+// room is a bound of calls at one time, and of the bytes of their requests and of the
+// replies that have not left.
 type room struct {
 	calls int
 	bytes int64
@@ -188,6 +189,13 @@ func (a *admission) mayWait(who *identity) bool {
 func (a *admission) refuse(who *identity, bound string) error {
 	a.refused[refusal{bound, who.Name}]++
 	return noRoom("")
+}
+
+// take takes room without asking: for what is there already.
+func (a *admission) take(who *identity, amount room) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.add(who, amount, 0)
 }
 
 // release gives room back and lets in who waits for it.

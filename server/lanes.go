@@ -120,7 +120,9 @@ func (l *lanes) reading(ctx context.Context) (done func(size int, err error) err
 		case !places.keep(place):
 			return noRoom("")
 		case t.lane != nil:
-			return t.hold(ctx, room{1, int64(size)}, waited)
+			// One byte at least, so that not even an empty request comes in where replies
+			// have filled the room.
+			return t.hold(ctx, room{1, int64(max(size, 1))}, waited)
 		case size > maxProbeBytes:
 			return errLargeProbe
 		}
@@ -136,6 +138,11 @@ func (l *lanes) sending(ctx context.Context) (done func()) {
 	}
 	stop := cutAfter(ctx, l.patience)
 	return func() { stop() }
+}
+
+// departures returns those of a new connection, which end it by cut.
+func (l *lanes) departures(cut func(who *identity, held int64)) *departures {
+	return &departures{lane: l.judged, patience: l.patience, cut: cut}
 }
 
 // connOf tells connections apart; all calls of one have the same.
