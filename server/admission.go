@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// room is a bound of calls at one time, and of the bytes of their requests and of the
-// replies that have not left.
+// room is a bound of calls at one time, and of the bytes of their requests or replies.
 type room struct {
 	calls int
 	bytes int64
@@ -225,6 +224,7 @@ type ticket struct {
 	lane  *admission
 	who   *identity
 	holds room
+	out   *outgoing // its messages; nil: they do not count
 }
 
 // hold acquires more; waited is that of acquire.

@@ -10,15 +10,15 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// leaveRate is how fast a reply has to leave at least, in bytes a second, once
+// leaveRate is how fast the rest of a call has to leave at least, in bytes a second, once
 // readTimeout is over.
 const leaveRate = 64 << 10
 
-// departures are the replies on one connection that have not left. gRPC keeps whatever
-// its client opens no window for, without a bound; so they count as bytes of their
-// identity, in the room of what is judged, and who takes nothing is refused more. A reply
-// that does not leave in time ends the connection: a call that has its reply cannot be
-// ended otherwise. It is safe for concurrent use.
+// departures are the messages on one connection that have not left. gRPC keeps whatever
+// its client opens no window for, without a bound; so their bytes
+// count, in all and for their identity, and who takes nothing is refused more. What
+// remains of a call that has ended must leave in time, or the connection ends: such a call
+// cannot be ended otherwise. It is safe for concurrent use.
 type departures struct {
 	lane     *admission
 	patience time.Duration
@@ -27,48 +27,78 @@ type departures struct {
 	mu          sync.Mutex
 	first, last *departure // the oldest first
 	held        int64
-	timer       *time.Timer // looks at the first; nil before there was one
+	timer       *time.Timer // looks at what is late; nil before there was anything
 	armed       bool
 	ended       bool
 }
 
-// departure is one reply of a connection. It is the pool of the reply's bytes, so that it
-// learns when gRPC is done with them.
+// outgoing is what leaves of one call.
+type outgoing struct {
+	from  *departures
+	who   *identity
+	here  int  // of its messages; from.mu is held for this and the next
+	ended bool // no more comes, and what is here has its time
+}
+
+// departure is one message. It is the pool of the message's bytes, so that it learns when
+// gRPC is done with them.
 type departure struct {
-	from          *departures
-	who           *identity
+	of            *outgoing
 	size          int64
-	until         time.Time
+	until         time.Time // zero while its call lasts
 	counted       bool
 	before, after *departure
 }
 
 var _ mem.BufferPool = (*departure)(nil)
 
-// begin counts the bytes of a reply.
-func (d *departures) begin(who *identity, size int) *departure {
-	r := &departure{from: d, who: who, size: int64(size)}
+// begin counts the bytes of a message.
+func (o *outgoing) begin(size int) *departure {
+	d, m := o.from, &departure{of: o, size: int64(size)}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.ended {
-		return r
+		return m
 	}
-	d.lane.take(who, room{bytes: r.size})
-	r.counted = true
-	d.held += r.size
-	// What lies before it leaves first.
-	r.until = time.Now().Add(d.patience + time.Duration(d.held)*time.Second/leaveRate)
-	if r.before = d.last; d.last != nil {
-		d.last.after = r
+	d.lane.take(o.who, room{bytes: m.size})
+	m.counted = true
+	o.here++
+	d.held += m.size
+	if m.before = d.last; d.last != nil {
+		d.last.after = m
 	} else {
-		d.first = r
+		d.first = m
 	}
-	d.last = r
-	d.arm(d.patience)
-	return r
+	d.last = m
+	if o.ended {
+		d.due(m)
+	}
+	return m
 }
 
-// arm has the first looked at. d.mu is held.
+// end says that the call has ended. A unary call's reply comes after that.
+func (o *outgoing) end() {
+	d := o.from
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	o.ended = true
+	left := o.here
+	for m := d.first; left > 0; m = m.after {
+		if m.of == o {
+			d.due(m)
+			left--
+		}
+	}
+}
+
+// due gives a message its time: what lies on the connection may leave before it.
+// d.mu is held.
+func (d *departures) due(m *departure) {
+	m.until = time.Now().Add(d.patience + time.Duration(d.held)*time.Second/leaveRate)
+	d.arm(d.patience)
+}
+
+// arm has what is late looked for. d.mu is held.
 func (d *departures) arm(in time.Duration) {
 	switch {
 	case d.armed:
@@ -81,20 +111,26 @@ func (d *departures) arm(in time.Duration) {
 	d.armed = true
 }
 
-// look cuts the connection if its oldest reply is late.
+// look cuts the connection if a message is late.
 func (d *departures) look() {
 	d.mu.Lock()
 	d.armed = false
-	if d.first == nil {
+	var next *departure
+	for m := d.first; m != nil; m = m.after {
+		if !m.until.IsZero() && (next == nil || m.until.Before(next.until)) {
+			next = m
+		}
+	}
+	if next == nil {
 		d.mu.Unlock()
 		return
 	}
-	if left := time.Until(d.first.until); left > 0 {
+	if left := time.Until(next.until); left > 0 {
 		d.arm(left)
 		d.mu.Unlock()
 		return
 	}
-	who, held := d.first.who, d.held
+	who, held := next.of.who, d.held
 	d.mu.Unlock()
 	d.cut(who, held)
 }
@@ -112,73 +148,83 @@ func (d *departures) end() {
 	}
 }
 
-// gone gives the room of a reply back, once. d.mu is held.
-func (d *departures) gone(r *departure) {
-	if !r.counted {
+// gone gives the room of a message back, once. d.mu is held.
+func (d *departures) gone(m *departure) {
+	if !m.counted {
 		return
 	}
-	r.counted = false
-	d.held -= r.size
-	if r.before != nil {
-		r.before.after = r.after
+	m.counted = false
+	m.of.here--
+	d.held -= m.size
+	if m.before != nil {
+		m.before.after = m.after
 	} else {
-		d.first = r.after
+		d.first = m.after
 	}
-	if r.after != nil {
-		r.after.before = r.before
+	if m.after != nil {
+		m.after.before = m.before
 	} else {
-		d.last = r.before
+		d.last = m.before
 	}
-	d.lane.release(r.who, room{bytes: r.size})
+	d.lane.release(m.of.who, room{bytes: m.size})
 }
 
 // Get implements [mem.BufferPool].
-func (*departure) Get(length int) *[]byte { return mem.DefaultBufferPool().Get(length) }
+func (*departure) Get(length int) *[]byte { return messagePool.Get(length) }
 
-// Put implements [mem.BufferPool]: the reply has left, or never will.
-func (r *departure) Put(bytes *[]byte) {
-	r.from.mu.Lock()
-	r.from.gone(r)
-	r.from.mu.Unlock()
-	mem.DefaultBufferPool().Put(bytes)
+// Put implements [mem.BufferPool]: the message has left, or never will.
+func (m *departure) Put(bytes *[]byte) {
+	d := m.of.from
+	d.mu.Lock()
+	d.gone(m)
+	d.mu.Unlock()
+	messagePool.Put(bytes)
 }
 
-// leastReply is the least that a reply's bytes are taken with: gRPC does not count the
-// holders of less.
-const leastReply = 1<<10 + 1
+// messagePool is where the bytes of messages come from: in powers of two, since what a
+// message counts with is what it takes. gRPC's own goes from 32 KiB to 1 MiB in one step.
+var messagePool = mem.NewTieredBufferPool(2<<10, 4<<10, 8<<10, 16<<10, 32<<10, 64<<10, 128<<10, 256<<10, 512<<10, 1<<20, 2<<20, 4<<20, 8<<20)
 
-// leaving is a reply that counts until it has left.
+// leastLeaving is the least that a message's bytes are taken with: gRPC does not count the
+// holders of less.
+const leastLeaving = 1<<10 + 1
+
+// leaving is a message that counts until it has left.
 type leaving struct {
 	message proto.Message
-	from    *departures
-	who     *identity
+	of      *outgoing
 }
 
-// marshal makes the bytes of the reply.
+// marshal makes the bytes of the message.
 func (l *leaving) marshal() (mem.BufferSlice, error) {
-	bytes := mem.DefaultBufferPool().Get(max(proto.Size(l.message), leastReply))
+	bytes := messagePool.Get(max(proto.Size(l.message), leastLeaving))
 	size := cap(*bytes)
 	written, err := proto.MarshalOptions{UseCachedSize: true}.MarshalAppend((*bytes)[:0], l.message)
 	if err != nil {
-		mem.DefaultBufferPool().Put(bytes)
+		messagePool.Put(bytes)
 		return nil, err
 	}
 	*bytes = written
-	return mem.BufferSlice{mem.NewBuffer(bytes, l.from.begin(l.who, size))}, nil
+	return mem.BufferSlice{mem.NewBuffer(bytes, l.of.begin(size))}, nil
 }
 
-// replying makes the reply of a judged call one that counts until it has left.
-func (l *lanes) replying(ctx context.Context, reply any) any {
-	t, ok := ctx.Value(ticketKey{}).(*ticket)
-	if !ok || t.lane == nil {
-		return reply
-	}
+// outgoingOf returns what counts the messages of a call; nil where nothing does.
+func outgoingOf(ctx context.Context, who *identity) *outgoing {
 	conn, ok := connOf(ctx).(*connAddr)
-	m, isMessage := reply.(proto.Message)
-	if !ok || !isMessage {
-		return reply
+	if !ok {
+		return nil
 	}
-	return &leaving{m, conn.departures, t.who}
+	return &outgoing{from: conn.departures, who: who}
+}
+
+// counted makes a message of a call one that counts until it has left.
+func (*lanes) counted(ctx context.Context, m any) any {
+	t, ok := ctx.Value(ticketKey{}).(*ticket)
+	message, isMessage := m.(proto.Message)
+	if !ok || t.out == nil || !isMessage {
+		return m
+	}
+	return &leaving{message, t.out}
 }
 
 // connAddr is the address of a connection's client, by which the calls on it find what

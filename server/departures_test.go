@@ -72,7 +72,7 @@ func TestRepliesThatAreNotTaken(t *testing.T) {
 		defer cancel()
 		return status.Code(methods()["contracts"](ctx, own)) == codes.ResourceExhausted
 	})
-	if used := s.used("judged").bytes; used < share*9/10 || used > share*3/2 {
+	if used := s.used("leaving").bytes; used < share*9/10 || used > share*3/2 {
 		t.Errorf("%d bytes are in use where the share is %d", used, share)
 	}
 	served(t, "another identity", func(ctx context.Context) error { return methods()["contracts"](ctx, s.conn) })
@@ -109,7 +109,7 @@ func TestRepliesLeave(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := deaf(t, conn, hallmarkv1.GateService_Validate_FullMethodName, call("review_status", []byte(accepted)), 1)
-			eventually(t, "the reply lies there", func() bool { used := s.used("judged"); return used.calls == 0 && used.bytes > 0 })
+			eventually(t, "the reply lies there", func() bool { return s.used("leaving").bytes > 0 })
 			if err := tt.end(c, conn); err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +125,7 @@ func TestLeavingMarshal(t *testing.T) {
 	for _, size := range []int{0, 1, 100, 1 << 10, 1<<10 + 1, 4 << 10, 1 << 20} {
 		d := &departures{lane: lane, patience: time.Hour}
 		m := &hallmarkv1.GetOriginalResponse{Sealed: make([]byte, size)}
-		data, err := newWireCodec().Marshal(&leaving{m, d, who})
+		data, err := newWireCodec().Marshal(&leaving{m, &outgoing{from: d, who: who}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,9 +156,10 @@ func TestDepartures(t *testing.T) {
 	who := &identity{Caller: gate.Caller{Name: "agent"}}
 	for _, order := range [][]int{{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 3, 0, 2}, {2}, {}} {
 		d := &departures{lane: lane, patience: time.Hour}
+		of := &outgoing{from: d, who: who}
 		var all []*departure
 		for i := range 4 {
-			all = append(all, d.begin(who, 1000<<i))
+			all = append(all, of.begin(1000<<i))
 		}
 		left := int64(15000)
 		for _, i := range order {
@@ -171,7 +172,7 @@ func TestDepartures(t *testing.T) {
 			}
 		}
 		d.end()
-		if late := d.begin(who, 1); late.counted {
+		if late := of.begin(1); late.counted {
 			t.Error("a reply counts after the end of its connection")
 		}
 		for _, r := range all {
@@ -183,34 +184,94 @@ func TestDepartures(t *testing.T) {
 	}
 }
 
-// What is slow and moves is left alone; what does not leave in its time is not.
+// What is slow and moves is left alone, and so is what a call that lasts has sent; what
+// does not leave in its time is not.
 func TestLateDepartures(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		lane := newAdmission(room{1, 1 << 30}, 100, 0, 0)
-		cut := 0
-		d := &departures{lane: lane, patience: 10 * time.Second, cut: func(who *identity, held int64) { cut++ }}
-		put := func(r *departure) { r.Put(new(make([]byte, 0, 2000))) }
-		who := &identity{Caller: gate.Caller{Name: "agent"}}
-		for range 100 { // ten seconds each, one after the other
-			r := d.begin(who, 1<<10)
+	put := func(m *departure) { m.Put(new(make([]byte, 0, 2000))) }
+	for _, tt := range []struct {
+		name string
+		run  func(done, lasting *outgoing) // takes its time
+		cut  bool
+	}{
+		{"each in its time, one after the other", func(done, _ *outgoing) {
+			for range 100 {
+				m := done.begin(1 << 10)
+				time.Sleep(9 * time.Second)
+				put(m)
+			}
+		}, false},
+		{"a large one has more time", func(done, _ *outgoing) {
+			m := done.begin(64 * leaveRate)
+			time.Sleep(73 * time.Second)
+			put(m)
+		}, false},
+		{"not without end", func(done, _ *outgoing) {
+			done.begin(64 * leaveRate)
+			time.Sleep(75 * time.Second)
+		}, true},
+		{"a small one behind a large one", func(done, _ *outgoing) {
+			large := done.begin(64 * leaveRate)
+			done.begin(1)
+			time.Sleep(73 * time.Second)
+			put(large)
+		}, false},
+		{"and not without end", func(done, _ *outgoing) {
+			large := done.begin(64 * leaveRate)
+			done.begin(1)
+			time.Sleep(73 * time.Second)
+			put(large)
+			time.Sleep(2 * time.Second)
+		}, true},
+		{"others leave, and one does not", func(done, _ *outgoing) {
+			done.begin(1)
+			for range 12 {
+				m := done.begin(1)
+				time.Sleep(time.Second)
+				put(m)
+			}
+		}, true},
+		{"the messages of a call that lasts", func(_, lasting *outgoing) {
+			lasting.begin(1 << 10)
+			lasting.begin(1 << 10)
+			time.Sleep(time.Hour)
+		}, false},
+		{"a little after that", func(_, lasting *outgoing) {
+			lasting.begin(1 << 10)
+			time.Sleep(time.Hour)
+			lasting.end()
 			time.Sleep(9 * time.Second)
-			put(r)
-		}
-		large := d.begin(who, 64*leaveRate) // has 64 seconds more
-		small := d.begin(who, 1<<10)        // lies behind it
-		time.Sleep(73 * time.Second)
-		synctest.Wait()
-		if cut != 0 {
-			t.Fatal("cut before its time")
-		}
-		put(large)
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
-		if cut != 1 {
-			t.Errorf("cut %d times, want once", cut)
-		}
-		put(small)
-		d.end()
-		time.Sleep(time.Minute)
-	})
+		}, false},
+		{"long after that", func(done, lasting *outgoing) {
+			put(done.begin(1))
+			lasting.begin(1 << 10)
+			time.Sleep(time.Hour)
+			lasting.end()
+			time.Sleep(11 * time.Second)
+		}, true},
+		{"the connection is gone", func(done, _ *outgoing) {
+			done.begin(1)
+			done.from.end()
+			time.Sleep(time.Hour)
+		}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				lane := newAdmission(room{1, 1 << 30}, 100, 0, 0)
+				cut := 0
+				d := &departures{lane: lane, patience: 10 * time.Second, cut: func(*identity, int64) { cut++ }}
+				who := &identity{Caller: gate.Caller{Name: "agent"}}
+				done := &outgoing{from: d, who: who}
+				done.end()
+				tt.run(done, &outgoing{from: d, who: who})
+				synctest.Wait()
+				if cut > 0 != tt.cut {
+					t.Errorf("cut %d times", cut)
+				}
+				d.end()
+				if used, _, _ := lane.look(); used != (room{}) {
+					t.Errorf("%+v in use after the end", used)
+				}
+			})
+		})
+	}
 }

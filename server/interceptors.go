@@ -37,9 +37,9 @@ type interceptor struct {
 	// sending is called before each message of a stream is sent, and what it returns
 	// after that. nil: nothing.
 	sending func(ctx context.Context) (done func())
-	// replying is called with the reply of a unary call, and returns what is sent for it.
+	// message is called with each message that is sent, and returns what is sent for it.
 	// nil: nothing.
-	replying func(ctx context.Context, reply any) any
+	message func(ctx context.Context, m any) any
 	// received judges each request message before the handler sees it. nil: nothing.
 	received func(m any) error
 }
@@ -67,7 +67,7 @@ func newChain(log *slog.Logger, g *guard, l *lanes, f *form) (chain, error) {
 		{name: "compression", around: refuseCompressed},
 		{name: "deadline", around: refuseExpired},
 		{name: "identity", around: g.around},
-		{name: "admission", around: l.around, reading: l.reading, sending: l.sending, replying: l.replying},
+		{name: "admission", around: l.around, reading: l.reading, sending: l.sending, message: l.counted},
 		{name: "form", received: f.check},
 	}
 	return c, c.check()
@@ -79,7 +79,7 @@ func (c chain) check() error {
 	names := make([]string, len(c))
 	for i, step := range c {
 		names[i] = step.name
-		if step.around == nil && step.reading == nil && step.sending == nil && step.replying == nil && step.received == nil {
+		if step.around == nil && step.reading == nil && step.sending == nil && step.message == nil && step.received == nil {
 			return fmt.Errorf("server: interceptor %s does nothing", step.name)
 		}
 	}
@@ -170,7 +170,7 @@ func (c chain) unary(method string, handler grpc.MethodHandler) grpc.MethodHandl
 		err := c.run(ctx, method, func(ctx context.Context) (err error) {
 			reply, err = handler(srv, ctx, func(m any) error { return c.receive(ctx, m, decode) }, nil)
 			if err == nil {
-				reply = c.reply(ctx, reply)
+				reply = c.message(ctx, reply)
 			}
 			return err
 		})
@@ -181,14 +181,14 @@ func (c chain) unary(method string, handler grpc.MethodHandler) grpc.MethodHandl
 	}
 }
 
-// reply returns what is sent for the reply of a unary call.
-func (c chain) reply(ctx context.Context, reply any) any {
+// message returns what is sent for a message.
+func (c chain) message(ctx context.Context, m any) any {
 	for _, step := range c {
-		if step.replying != nil {
-			reply = step.replying(ctx, reply)
+		if step.message != nil {
+			m = step.message(ctx, m)
 		}
 	}
-	return reply
+	return m
 }
 
 func (c chain) stream(method string, handler grpc.StreamHandler) grpc.StreamHandler {
@@ -221,7 +221,7 @@ func (s *guardedStream) SendMsg(m any) error {
 			defer step.sending(s.ctx)()
 		}
 	}
-	return s.ServerStream.SendMsg(m)
+	return s.ServerStream.SendMsg(s.chain.message(s.ctx, m))
 }
 
 // unknownMethod stands in logs for methods that no service has: their names are the

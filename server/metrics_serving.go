@@ -16,7 +16,7 @@ var (
 	inFlightDesc = prometheus.NewDesc("hallmark_in_flight_calls",
 		"Calls that are judged now (lane: judged), requests of such that are being read (reading), requests of probes and watchers that are being read (probe), streams that last (watch).", []string{"lane"}, nil)
 	inFlightBytesDesc = prometheus.NewDesc("hallmark_in_flight_bytes",
-		"Bytes of their requests, and of replies that have not left; a request that is being read counts with the largest size.", []string{"lane"}, nil)
+		"Bytes of their requests; one that is being read counts with the largest size. Lane leaving: of replies that clients have not taken.", []string{"lane"}, nil)
 	waitingDesc = prometheus.NewDesc("hallmark_admission_waiting_calls",
 		"Calls that wait for room now.", []string{"lane"}, nil)
 	noRoomDesc = prometheus.NewDesc("hallmark_admission_refused_total",
@@ -62,7 +62,7 @@ func (c servingCollector) Collect(out chan<- prometheus.Metric) {
 	for _, l := range []struct {
 		name string
 		look func() (used room, waiting int, refused map[refusal]uint64)
-	}{{"judged", c.access.lanes.judged.look}, {"reading", c.access.lanes.reads.look}, {"watch", c.access.lanes.watches.look}, {"probe", c.access.lanes.probes.look}} {
+	}{{"judged", c.access.lanes.judged.look}, {"reading", c.access.lanes.reads.look}, {"leaving", c.access.lanes.leaving.look}, {"watch", c.access.lanes.watches.look}, {"probe", c.access.lanes.probes.look}} {
 		used, waiting, refused := l.look()
 		send(gauge, inFlightDesc, float64(used.calls), l.name)
 		send(gauge, inFlightBytesDesc, float64(used.bytes), l.name)
