@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -30,12 +31,15 @@ func deaf(t *testing.T, conn net.Conn, method string, request proto.Message, n i
 	if err != nil {
 		t.Fatal(err)
 	}
+	message := append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(body))), body...)
 	for range n {
 		stream := c.begin(t, method)
-		if err := c.WriteData(stream, false, binary.BigEndian.AppendUint32([]byte{0}, uint32(len(body)))); err != nil {
-			t.Fatal(err)
+		for part := range slices.Chunk(message, 16<<10) { // the largest frame
+			if err := c.WriteData(stream, false, part); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if err := c.WriteData(stream, true, body); err != nil {
+		if err := c.WriteData(stream, true, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -63,8 +67,10 @@ func TestRepliesThatAreNotTaken(t *testing.T) {
 	})
 	agent := a.issue(t, []string{"spiffe://example.test/agent"})
 	share := s.app.access.lanes.judged.share(&identity{Caller: gate.Caller{Name: "agent"}}).bytes
-	for range 8 {
-		deaf(t, s.secure(t, a.config(t, agent)), hallmarkv1.ContractService_ListContracts_FullMethodName, &hallmarkv1.ListContractsRequest{}, maxStreams-1)
+	document := call("document_read", []byte(strings.Repeat("A line of a document. ", 900))) // a reply of about 40 KiB
+	document.Upstream.MediaType = "text/plain"
+	for range 3 {
+		deaf(t, s.secure(t, a.config(t, agent)), hallmarkv1.GateService_Validate_FullMethodName, document, 45) // 64 KiB each
 	}
 	own := s.as(t, a.client(t, agent))
 	eventually(t, "the identity has used up its share", func() bool {
@@ -81,7 +87,7 @@ func TestRepliesThatAreNotTaken(t *testing.T) {
 		t.Errorf("the same identity afterwards: %v", err)
 	}
 	_, body := get(t, s.ops+"/metrics")
-	if cut := regexp.MustCompile(`(?m)^hallmark_connections_cut_total [1-8]$`); !cut.MatchString(body) {
+	if cut := regexp.MustCompile(`(?m)^hallmark_connections_cut_total [123]$`); !cut.MatchString(body) {
 		t.Error("the metrics lack the connections that were cut")
 	}
 	if !strings.Contains(s.log.String(), `"identity":"agent"`) {
