@@ -86,7 +86,12 @@ func (d *caseDraft) allowed(g *CaseGrant, n *yaml.Node, path string) {
 		may("values", func(n *yaml.Node, path string) {
 			given = append(given, path)
 			s.Values = []string{}
-			d.atMost(maxValues, func(n *yaml.Node, path string) { d.scopeValue(&s, n, path) })(n, path)
+			list := d.atMost(maxValues, func(n *yaml.Node, path string) { d.scopeValue(&s, n, path) })
+			if jsonKind(n) == strictjson.Object { // the API's message Values
+				d.object(n, path, may("values", list))
+				return
+			}
+			list(n, path)
 		}),
 		may("any", func(n *yaml.Node, path string) {
 			given = append(given, path)
