@@ -25,6 +25,9 @@ func TestContractFaults(t *testing.T) {
 		r(y("owner: build", "owner: {? [a] : b}\nowner: build"), ":4:11: a key is a mapping or a list", ":5:1: \"owner\" is given twice; the first is on line 4"),
 		r(y("receipt: {", "receipt: {ttl: 10m, "), ":34:21: \"ttl\" is given twice; the first is on line 34"),
 		r(y("receipt: {", "receipt: {: 1, "), ":34:11: a key is missing"),
+		// A key that is given twice hides nothing else: the first counts.
+		r(y("owner: build-platform\n", "owner: build-platform\nowner: 5\nowners: x\n"), ":5:1: \"owner\" is given twice; the first is on line 4", `:6:1: unknown key "owners"`),
+		r(y("receipt: {ttl: 10m, ", "receipt: {ttl: 10, ttl: 10m, "), ":34:16: receipt.ttl", ":34:20: \"ttl\" is given twice; the first is on line 34"),
 		r(y("{result: /project_id, argument: /project_id}", deep(100)), ":22:119: nesting is deeper than 96"),
 
 		// The top.
@@ -91,7 +94,7 @@ func TestContractFaults(t *testing.T) {
 		r(y("[404, 410]", "[404, 404]"), ":28:34: result.not_found.http_status[1] is given twice"),
 		r(y("{display_text: 0}", "{display_text: -1}"), `:29:27: "-1" is not a whole number from 0 to 2000`),
 		r(y("[NOT_FOUND, UPSTREAM", "[NOTFOUND, UPSTREAM"), `:30:19: "NOTFOUND" is not one of INVALID_RESPONSE,`),
-		r(y("failure: {display_text: 0}", "failure: {display_text: 0}\n  unbound: no id"), ":30:12: unbound beside an equals check"),
+		r(y("failure: {display_text: 0}", "failure: {display_text: 0}\n  unbound: the argument is optional")),
 
 		// What stands beside the result.
 		r(y("delay: 500ms", "delay: 31s"), ":32:8: retry: the delay is longer than the budget"),
