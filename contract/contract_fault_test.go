@@ -123,6 +123,13 @@ func TestContractFaults(t *testing.T) {
 		r(y("requires: []", "requires: [{tool: job_status, match: {a: /b}}]"), `:44:41: "a" is not a JSON Pointer`),
 		r(y("requires: []", "requires: [{tool: job_status, match: {}, when: evidence.state, from: []}]"), ":44:72: arguments.requires[0].from is empty"),
 
+		// What is wrong with a word of a schema hides nothing that is wrong with its shape, and
+		// from a reference that leads nowhere nothing follows.
+		r(both(in(jobFolder+"result.schema.json", `"trace": {"type": "string", "maxLength": 200}`, `"trace": {"type": "object", "requierd": []}, "known": {"type": "string", "pattern": "(?=a)"}`), y("/message]", "/message, /mesage]")),
+			":26:72: the schema knows no member /mesage (did you mean /message?)", jobFolder+"result.schema.json:10:14: #/properties/trace: this object is open",
+			jobFolder+"result.schema.json:10:45: unknown keyword", jobFolder+"result.schema.json:10:89: look-around"),
+		r(in(jobFolder+"result.schema.json", `{"type": "string", "maxLength": 2000}`, `{"$ref": "../other.json"}`), jobFolder+"result.schema.json:9:25: a $ref that leaves"),
+
 		// Several at once.
 		r(both(y("owner: build-platform\n", ""), y("effect: read_only", "effect: pure"), y("keep: 720h", "keep: 0s"),
 			y("type: string", "type: mail"), in(jobFolder+"cases/other-run.yaml", "why:", "because:")),

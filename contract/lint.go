@@ -76,9 +76,10 @@ func (d *draft) lintBinding() {
 // lintSchemas applies the rules that walk through the schemas.
 func (d *draft) lintSchemas() {
 	c := d.contract
+	sound := len(d.schemaFaults) == 0
 	if d.good["result"] && c.Result.Schema != nil {
 		d.schemaFaults = append(d.schemaFaults, lintResultSchema(c)...)
-		if c.Result.Adapter != nil {
+		if c.Result.Adapter != nil && sound {
 			d.schemaFaults = append(d.schemaFaults, lintVendorSchema(c)...)
 		}
 	}

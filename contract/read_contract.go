@@ -204,7 +204,7 @@ func (d *draft) schema(dst **Schema) read {
 		}
 		schema, faults := readSchema(d.files, name)
 		d.schemaFaults = append(d.schemaFaults, faults...)
-		if len(faults) > 0 || schema == nil {
+		if schema == nil {
 			return
 		}
 		for file := range schema.Files {
