@@ -129,6 +129,22 @@ func TestLoadSmallCall(t *testing.T) {
 	t.Error("no case about a call")
 }
 
+// The ids of a call may stand in request, as those of every other case.
+func TestLoadCallNamedInRequest(t *testing.T) {
+	m := good(t)
+	c(", session_id: s1, request_id: req.A1b2C3d4}", "}\nrequest: {session_id: s1, request_id: req.A1b2C3d4}")(t, m)
+	for _, k := range mustLoad(t, m).Contracts[0].Cases {
+		if k.Call == nil {
+			continue
+		}
+		if k.Call.SessionID != "s1" || k.Call.RequestID != "req.A1b2C3d4" || k.Request != (CaseRequest{}) {
+			t.Errorf("call %+v, request %+v", k.Call, k.Request)
+		}
+		return
+	}
+	t.Error("no case about a call")
+}
+
 // Every fault of a case about a call is found, at its place (A22, C7).
 func TestCallFaults(t *testing.T) {
 	const (
@@ -140,8 +156,9 @@ func TestCallFaults(t *testing.T) {
 		r(called()),
 
 		// What goes with a call, and what does not.
-		r(c("approval: approve", "approval: approve\nrequest: {session_id: s1}\nupstream: {http_status: 200}"),
-			f+":10:10: request belongs to a case about a reply; this one has call (remove it, or call)",
+		r(c("approval: approve", "approval: approve\nrequest: {session_id: s1, arguments: {}}\nupstream: {http_status: 200}"),
+			f+":10:23: session_id stands in call and in request (keep one of them)", // the call's own counts
+			f+`:10:27: unknown key "arguments" (known here: request_id, session_id)`,
 			f+":11:11: upstream belongs to a case about a reply; this one has call"),
 		r(c("approval: approve", "approval: approve\nraw: SECRET\nraw_base64: eA==\nraw_file: README.md"),
 			f+":10:6: raw belongs to a case about a reply", f+":11:13: raw_base64 belongs", f+":12:11: raw_file belongs"),
