@@ -241,7 +241,7 @@ func (l *argumentLint) named(f *leaf, at strictjson.Pointer) {
 		name = name[cut+1:]
 	}
 	switch name {
-	case "url", "urls", "uri", "uris", "iri", "href", "link", "links", "webhook", "endpoint",
+	case "url", "urls", "uri", "uris", "iri", "href", "webhook",
 		"host", "hosts", "hostname", "hostnames", "domain", "ip",
 		"address", "addresses", "email", "emails":
 		if !l.cx.holdsAt(f.x, finite) {
