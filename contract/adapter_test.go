@@ -63,7 +63,7 @@ func TestAdapterFaults(t *testing.T) {
 		r(adapted(adapterOf("[a]"), openVendor), ":17:64: result.adapter.fields: expected a mapping"),
 		r(adapted(strings.Replace(good, "upstream.p", "5", 1), openVendor), ":17:77: result.adapter.fields[project_id]: expected a string, found a number (quote it)"),
 		r(adapted(strings.Replace(good, "upstream.p", `""`, 1), openVendor), ":17:77: result.adapter.fields[project_id] is empty"),
-		r(adapted(strings.Replace(good, "run_id", "project_id", 1), openVendor), `:17:89: "project_id" is given twice`),
+		r(adapted(strings.Replace(good, "run_id", "project_id", 1), openVendor), ":17:64: result.adapter.fields: the required member \"run_id\" is made by no field", `:17:89: "project_id" is given twice`),
 		r(adapted(strings.Replace(good, "state: upstream.s, ", "", 1), openVendor), ":17:64: result.adapter.fields: the required member \"state\" is made by no field"),
 		r(adapted(strings.Replace(good, "message:", "mesage:", 1), openVendor), `:17:183: the payload's schema knows no member "mesage" (did you mean message?)`),
 		r(adapted(good, openVendor, in(jobFolder+"result.schema.json", `"additionalProperties": false`, `"additionalProperties": false, "maxProperties": 9`))),

@@ -43,6 +43,27 @@ func called() change {
 // c edits the case about a call.
 func c(old, replacement string) change { return both(called(), in(callOf, old, replacement)) }
 
+// Values of a scope may be written as the API's message.
+func TestLoadCallValues(t *testing.T) {
+	grants := func(edit change) []CaseGrant {
+		m := good(t)
+		edit(t, m)
+		for _, k := range mustLoad(t, m).Contracts[0].Cases {
+			if k.Call != nil {
+				return k.Grants
+			}
+		}
+		return nil
+	}
+	list, message := grants(called()), grants(c(`values: [bluebird, 0..100, 010, 12345678901234567890.50, ""]`, `values: {values: [bluebird, 0..100, 010, 12345678901234567890.50, ""]}`))
+	if !reflect.DeepEqual(list, message) {
+		t.Errorf("%+v, and as a message %+v", list, message)
+	}
+	if none := grants(c(`values: [bluebird, 0..100, 010, 12345678901234567890.50, ""]`, "values: {}")); none[0].Scopes[0].Values == nil {
+		t.Error("a message without values says nothing")
+	}
+}
+
 // Everything that a case about a call says is read as it is meant.
 func TestLoadCall(t *testing.T) {
 	m := good(t)
@@ -108,6 +129,22 @@ func TestLoadSmallCall(t *testing.T) {
 	t.Error("no case about a call")
 }
 
+// The ids of a call may stand in request, as those of every other case.
+func TestLoadCallNamedInRequest(t *testing.T) {
+	m := good(t)
+	c(", session_id: s1, request_id: req.A1b2C3d4}", "}\nrequest: {session_id: s1, request_id: req.A1b2C3d4}")(t, m)
+	for _, k := range mustLoad(t, m).Contracts[0].Cases {
+		if k.Call == nil {
+			continue
+		}
+		if k.Call.SessionID != "s1" || k.Call.RequestID != "req.A1b2C3d4" || k.Request != (CaseRequest{}) {
+			t.Errorf("call %+v, request %+v", k.Call, k.Request)
+		}
+		return
+	}
+	t.Error("no case about a call")
+}
+
 // Every fault of a case about a call is found, at its place (A22, C7).
 func TestCallFaults(t *testing.T) {
 	const (
@@ -119,8 +156,9 @@ func TestCallFaults(t *testing.T) {
 		r(called()),
 
 		// What goes with a call, and what does not.
-		r(c("approval: approve", "approval: approve\nrequest: {session_id: s1}\nupstream: {http_status: 200}"),
-			f+":10:10: request belongs to a case about a reply; this one has call (remove it, or call)",
+		r(c("approval: approve", "approval: approve\nrequest: {session_id: s1, arguments: {}}\nupstream: {http_status: 200}"),
+			f+":10:23: session_id stands in call and in request (keep one of them)", // the call's own counts
+			f+`:10:27: unknown key "arguments" (known here: request_id, session_id)`,
 			f+":11:11: upstream belongs to a case about a reply; this one has call"),
 		r(c("approval: approve", "approval: approve\nraw: SECRET\nraw_base64: eA==\nraw_file: README.md"),
 			f+":10:6: raw belongs to a case about a reply", f+":11:13: raw_base64 belongs", f+":12:11: raw_file belongs"),
@@ -176,6 +214,8 @@ func TestCallFaults(t *testing.T) {
 		r(c("values: [bluebird, 0..100, 010", "values: [true, {a: 1}, null"),
 			f+":5:40: grants[0].scopes[0].values[0]: expected a string, found true or false (quote it)", f+":5:46: values[1]: expected a string, found a mapping",
 			f+":5:54: values[2]: expected a string, found nothing"),
+		r(c("values: [bluebird, 0..100, 010", "values: {values: [true], any: true}, x: [a"),
+			f+":5:49: grants[0].scopes[0].values.values[0]: expected a string", f+`:5:56: unknown key "any"`, f+`:5:68: unknown key "x"`),
 		r(c("[bluebird,", "["+long(2049)+","), f+":5:40: grants[0].scopes[0].values[0] is longer than 2048 bytes"),
 		r(c("[bluebird,", "["+strings.Repeat("a, ", 300)), f+":5:39: grants[0].scopes[0].values has more than 256 elements"),
 		r(c("scopes: [{name: project, any: true}]", "scopes: ["+strings.Repeat("{name: project, any: true}, ", 33)+"]"), f+":6:78: grants[1].scopes has more than 32 elements"),

@@ -51,6 +51,8 @@ func TestCaseFaults(t *testing.T) {
 		r(k("raw: |\n"+rawOf, "raw_file: ../v1/README.md\n"), "+:5:11: is not a path below the contract's folder"),
 		r(k("raw: |\n"+rawOf, "raw_file: /etc/hostname\n"), "+:5:11: is not a path below the contract's folder"),
 		r(both(k("raw: |\n"+rawOf, "raw_file: cases/run.json\n"), file(jobFolder+"cases/run.json", "{}"))),
+		r(both(k("raw: |\n"+rawOf, "raw_file: run.json\n"), file(jobFolder+"cases/run.json", "{}"))),
+		r(k("upstream: {", `upstream: {received_at: "2026-01-15T12:00:00Z", reserialized: true, `)),
 
 		r(in(extra, "want: {", "#ant: {"), extra+":1:1: want is missing"),
 		r(in(extra, "want: {", "want: {data: {}, "), extra+":7:7: want has failure and data or text; a verdict is one of them"),

@@ -25,6 +25,9 @@ func TestContractFaults(t *testing.T) {
 		r(y("owner: build", "owner: {? [a] : b}\nowner: build"), ":4:11: a key is a mapping or a list", ":5:1: \"owner\" is given twice; the first is on line 4"),
 		r(y("receipt: {", "receipt: {ttl: 10m, "), ":34:21: \"ttl\" is given twice; the first is on line 34"),
 		r(y("receipt: {", "receipt: {: 1, "), ":34:11: a key is missing"),
+		// A key that is given twice hides nothing else: the first counts.
+		r(y("owner: build-platform\n", "owner: build-platform\nowner: 5\nowners: x\n"), ":5:1: \"owner\" is given twice; the first is on line 4", `:6:1: unknown key "owners"`),
+		r(y("receipt: {ttl: 10m, ", "receipt: {ttl: 10, ttl: 10m, "), ":34:16: receipt.ttl", ":34:20: \"ttl\" is given twice; the first is on line 34"),
 		r(y("{result: /project_id, argument: /project_id}", deep(100)), ":22:119: nesting is deeper than 96"),
 
 		// The top.
@@ -91,7 +94,7 @@ func TestContractFaults(t *testing.T) {
 		r(y("[404, 410]", "[404, 404]"), ":28:34: result.not_found.http_status[1] is given twice"),
 		r(y("{display_text: 0}", "{display_text: -1}"), `:29:27: "-1" is not a whole number from 0 to 2000`),
 		r(y("[NOT_FOUND, UPSTREAM", "[NOTFOUND, UPSTREAM"), `:30:19: "NOTFOUND" is not one of INVALID_RESPONSE,`),
-		r(y("failure: {display_text: 0}", "failure: {display_text: 0}\n  unbound: no id"), ":30:12: unbound beside an equals check"),
+		r(y("failure: {display_text: 0}", "failure: {display_text: 0}\n  unbound: the argument is optional")),
 
 		// What stands beside the result.
 		r(y("delay: 500ms", "delay: 31s"), ":32:8: retry: the delay is longer than the budget"),
@@ -119,6 +122,13 @@ func TestContractFaults(t *testing.T) {
 		r(y("requires: []", "requires: [{tool: job_status}]"), ":44:14: arguments.requires[0].match is missing"),
 		r(y("requires: []", "requires: [{tool: job_status, match: {a: /b}}]"), `:44:41: "a" is not a JSON Pointer`),
 		r(y("requires: []", "requires: [{tool: job_status, match: {}, when: evidence.state, from: []}]"), ":44:72: arguments.requires[0].from is empty"),
+
+		// What is wrong with a word of a schema hides nothing that is wrong with its shape, and
+		// from a reference that leads nowhere nothing follows.
+		r(both(in(jobFolder+"result.schema.json", `"trace": {"type": "string", "maxLength": 200}`, `"trace": {"type": "object", "requierd": []}, "known": {"type": "string", "pattern": "(?=a)"}`), y("/message]", "/message, /mesage]")),
+			":26:72: the schema knows no member /mesage (did you mean /message?)", jobFolder+"result.schema.json:10:14: #/properties/trace: this object is open",
+			jobFolder+"result.schema.json:10:45: unknown keyword", jobFolder+"result.schema.json:10:89: look-around"),
+		r(in(jobFolder+"result.schema.json", `{"type": "string", "maxLength": 2000}`, `{"$ref": "../other.json"}`), jobFolder+"result.schema.json:9:25: a $ref that leaves"),
 
 		// Several at once.
 		r(both(y("owner: build-platform\n", ""), y("effect: read_only", "effect: pure"), y("keep: 720h", "keep: 0s"),

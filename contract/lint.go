@@ -61,18 +61,13 @@ func (d *draft) lintTrust() {
 }
 
 // lintBinding sees that a result without an id of its own is bound to its request by
-// what it says, or that somebody wrote down why not. A CallToolResult alone has no id
-// either; its reason may be written down, and need not be. A text says nothing that
-// could be compared: it is outside text, whatever was asked for.
+// what it says, or that somebody wrote down why not. The reason may stand everywhere, and
+// need not where a framing has an id, nor for a CallToolResult alone. A text says nothing
+// that could be compared: it is outside text, whatever was asked for.
 func (d *draft) lintBinding() {
 	r := &d.contract.Result
 	bound := slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Use == useEquals })
-	switch {
-	case r.Unbound != "" && (r.Framing == FramingEnvelope || r.Framing == FramingJSONRPC):
-		d.faultOn("result.unbound", "remove it", "unbound is for what has no id of its own; framing: %s is bound by its id", r.Framing)
-	case r.Unbound != "" && bound:
-		d.faultOn("result.unbound", "remove it", "unbound beside an equals check")
-	case r.Unbound == "" && !bound && r.Framing == FramingPayload && r.Kind != KindText:
+	if r.Unbound == "" && !bound && r.Framing == FramingPayload && r.Kind != KindText {
 		d.faultOn("result", `add an equals check, or say why none is needed in unbound: "…"`,
 			"nothing binds a result to its request: there is no equals check")
 	}
@@ -81,9 +76,10 @@ func (d *draft) lintBinding() {
 // lintSchemas applies the rules that walk through the schemas.
 func (d *draft) lintSchemas() {
 	c := d.contract
+	sound := len(d.schemaFaults) == 0
 	if d.good["result"] && c.Result.Schema != nil {
 		d.schemaFaults = append(d.schemaFaults, lintResultSchema(c)...)
-		if c.Result.Adapter != nil {
+		if c.Result.Adapter != nil && sound {
 			d.schemaFaults = append(d.schemaFaults, lintVendorSchema(c)...)
 		}
 	}

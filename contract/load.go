@@ -60,11 +60,12 @@ func LoadFolder(fsys fs.FS, dir string) (*Tree, error) {
 // were read with it: .yaml and .yml files, any other is a fault.
 func (s Snapshot) Load() (*Tree, error) { return allOrNothing(s.read(false)) }
 
-// Sound returns the contracts that have no fault of their own, whatever is wrong beside
-// them, and of the policies those in files without a fault that are about these
-// contracts alone. It serves to look for more faults; what it returns must not be served.
+// Sound returns the contracts in which nothing that an engine reads is at fault, whatever
+// is wrong beside it: with a case, say, or with another contract. Of the policies it returns
+// those in files without a fault that are about these contracts alone. It serves to look
+// for more faults; what it returns must not be served.
 func (s Snapshot) Sound() *Tree {
-	tree, _ := s.read(false)
+	tree, _ := s.readAs(false, (*draft).compilable)
 	return tree
 }
 
@@ -79,6 +80,11 @@ func allOrNothing(tree *Tree, faults Faults) (*Tree, error) {
 // read reads and lints the files of a contracts directory, or of one folder of it. The
 // tree holds the contracts without faults.
 func (s Snapshot) read(alone bool) (*Tree, Faults) {
+	return s.readAs(alone, func(*draft) bool { return false })
+}
+
+// readAs is read; the tree also holds the contracts with faults that are fit.
+func (s Snapshot) readAs(alone bool, fit func(*draft) bool) (*Tree, Faults) {
 	l := &loader{files: s.files, entries: make(map[string]entry)}
 	l.layout()
 	for _, v := range l.versions {
@@ -95,7 +101,7 @@ func (s Snapshot) read(alone bool) (*Tree, Faults) {
 	}
 	l.faults = l.faults.Sort()
 	for _, d := range l.drafts {
-		if !l.faults.below(d.contract.Dir) {
+		if !l.faults.below(d.contract.Dir) || fit(d) {
 			tree.Contracts = append(tree.Contracts, d.contract)
 		}
 	}

@@ -256,7 +256,7 @@ func TestWhenPlace(t *testing.T) {
 // Sound says what could be compiled without faults that follow from others.
 func TestSoundPolicies(t *testing.T) {
 	m := good(t)
-	both(copied("other", "job_state", 1), in("other/v1/contract.yaml", "tool: job_state", "tool: job_state\ntol: x"))(t, m)
+	both(copied("other", "job_state", 1), in("other/v1/contract.yaml", "kind: json", "kind: jsn"))(t, m)
 	s, err := TakeSnapshot(m, fstest.MapFS{
 		"good.yaml": {Data: []byte("- {name: a, forbid: {tools: [job_status]}}\n- {name: b, forbid: {tools: [job_status, job_state]}}\n" +
 			"- {name: c, require: {tools: [job_status], evidence: [{tool: job_state, match: {/a: /a}}]}}\n")},
@@ -270,6 +270,17 @@ func TestSoundPolicies(t *testing.T) {
 	tree := s.Sound()
 	if len(tree.Contracts) != 1 || tree.Contracts[0].Tool != "job_status" || len(tree.Policies) != 1 || tree.Policies[0].Name != "a" {
 		t.Errorf("%d contracts, %+v", len(tree.Contracts), tree.Policies)
+	}
+	// What no engine reads may be at fault.
+	for _, what := range []change{y("owner: build", "ownr: build"), drop(caseOf), k("why: A", "because: A")} {
+		m = good(t)
+		what(t, m)
+		if s, err = TakeSnapshot(m, nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Load(); err == nil || len(s.Sound().Contracts) != 1 {
+			t.Errorf("%v, and %d contracts can be compiled", err, len(s.Sound().Contracts))
+		}
 	}
 	// A contracts folder that is named as the policies are in faults.
 	m = good(t)

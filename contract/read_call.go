@@ -49,6 +49,26 @@ func (d *caseDraft) call(n *yaml.Node, path string) {
 	d.Case.Call = c
 }
 
+// nameCall gives a call the ids that stand in request instead.
+func (d *caseDraft) nameCall() {
+	call, request := d.Case.Call, &d.Case.Request
+	if call == nil {
+		return
+	}
+	for _, id := range []struct {
+		key     string
+		own, of *string
+	}{{"request_id", &call.RequestID, &request.RequestID}, {"session_id", &call.SessionID, &request.SessionID}} {
+		if *id.own != "" && *id.of != "" {
+			d.faultAt(d.places["request."+id.key], "keep one of them", "%s stands in call and in request", id.key)
+		}
+		if *id.own == "" {
+			*id.own = *id.of
+		}
+	}
+	*request = CaseRequest{}
+}
+
 func (d *caseDraft) grant(n *yaml.Node, path string) {
 	g := CaseGrant{ID: fmt.Sprintf("grant-%d", len(d.Case.Grants)+1)}
 	var uses []string
@@ -86,7 +106,12 @@ func (d *caseDraft) allowed(g *CaseGrant, n *yaml.Node, path string) {
 		may("values", func(n *yaml.Node, path string) {
 			given = append(given, path)
 			s.Values = []string{}
-			d.atMost(maxValues, func(n *yaml.Node, path string) { d.scopeValue(&s, n, path) })(n, path)
+			list := d.atMost(maxValues, func(n *yaml.Node, path string) { d.scopeValue(&s, n, path) })
+			if jsonKind(n) == strictjson.Object { // the API's message Values
+				d.object(n, path, may("values", list))
+				return
+			}
+			list(n, path)
 		}),
 		may("any", func(n *yaml.Node, path string) {
 			given = append(given, path)

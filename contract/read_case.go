@@ -51,7 +51,7 @@ func readCase(dir, name string, files map[string][]byte) *caseDraft {
 	d.object(root, "",
 		need("why", d.text(&c.Why, maxSentence)),
 		may("now", d.time(&c.Now)),
-		may("request", d.only(false, d.request)),
+		may("request", d.request),
 		may("evidence", d.list(0, d.fact)),
 		may("upstream", d.only(false, d.upstream)),
 		may("raw", d.only(false, d.rawText(&c.Raw))),
@@ -66,6 +66,9 @@ func readCase(dir, name string, files map[string][]byte) *caseDraft {
 	)
 	if len(d.raws) > 1 && !d.inCall {
 		d.fault(root, "", "%s are given; a case has one of them", strings.Join(d.raws, " and "))
+	}
+	if d.inCall {
+		d.nameCall()
 	}
 	return d
 }
@@ -106,12 +109,20 @@ func (s *source) time(dst *time.Time) read {
 	}
 }
 
+// request reads the outstanding request; of a call that is proposed, which names itself,
+// what it can have of it.
 func (d *caseDraft) request(n *yaml.Node, path string) {
 	r := &d.Case.Request
 	both := 0
-	d.object(n, path,
+	names := []field{
 		may("request_id", d.matching(&r.RequestID, requestForm, "a request id: 8 to 64 of letters, digits and _.:-")),
 		may("session_id", d.matching(&r.SessionID, sessionForm, "a session id: at most 128 of letters, digits and ._:@/-")),
+	}
+	if d.inCall {
+		d.object(n, path, names...)
+		return
+	}
+	d.object(n, path, append(names,
 		may("call_id", d.text(&r.CallID, maxSource)),
 		may("arguments", func(n *yaml.Node, path string) {
 			both++
@@ -128,7 +139,7 @@ func (d *caseDraft) request(n *yaml.Node, path string) {
 		may("attempt", d.integer(&r.Attempt, 1, math.MaxInt32)),
 		may("issued_at", d.time(&r.IssuedAt)),
 		may("first_attempt_at", d.time(&r.FirstAttemptAt)),
-	)
+	)...)
 	if both > 1 {
 		d.fault(n, "", "%s has arguments and arguments_json; a request has one of them", path)
 	}
@@ -165,6 +176,10 @@ func (d *caseDraft) fact(n *yaml.Node, path string) {
 func (d *caseDraft) upstream(n *yaml.Node, path string) {
 	u := &d.Case.Upstream
 	var given []string
+	var ignored struct {
+		at           time.Time
+		reserialized bool
+	}
 	status := func(dst **int, least, most int) read {
 		return func(n *yaml.Node, path string) {
 			i := new(int)
@@ -198,6 +213,9 @@ func (d *caseDraft) upstream(n *yaml.Node, path string) {
 			}
 		}),
 		may("raw_source", d.boolean(&u.RawSource)),
+		// What callers report for the record alone; no verdict depends on it.
+		may("received_at", d.time(&ignored.at)),
+		may("reserialized", d.boolean(&ignored.reserialized)),
 	)
 	if len(given) > 1 {
 		d.fault(n, "", "%s are given; a reply has one status at most", strings.Join(given, " and "))
@@ -237,7 +255,8 @@ func (d *caseDraft) rawFile(n *yaml.Node, path string) {
 	}
 }
 
-// folderFile reads the name of a file of the contract's folder.
+// folderFile reads the name of a file of the contract's folder: relative to the folder,
+// or, where there is none, to that of the cases.
 func (d *caseDraft) folderFile(n *yaml.Node, path string) (name string, ok bool) {
 	if !d.isKind(n, path, strictjson.String) {
 		return "", false
@@ -246,10 +265,12 @@ func (d *caseDraft) folderFile(n *yaml.Node, path string) (name string, ok bool)
 		d.fault(n, "", "%s: %s is not a path below the contract's folder", path, quote(n.Value))
 		return "", false
 	}
-	if _, ok := d.files[n.Value]; !ok {
-		d.fault(n, "give the path relative to the contract's folder", "%s: there is no file %s", path, quote(n.Value))
-		return "", false
+	for _, name := range []string{n.Value, casesDir + "/" + n.Value} {
+		if _, ok := d.files[name]; ok {
+			d.named = append(d.named, name)
+			return name, true
+		}
 	}
-	d.named = append(d.named, n.Value)
-	return n.Value, true
+	d.fault(n, "give the path relative to the contract's folder", "%s: there is no file %s", path, quote(n.Value))
+	return "", false
 }

@@ -94,6 +94,13 @@ func readContract(dir string, version int, files map[string][]byte) *draft {
 	return d
 }
 
+// compilable reports whether nothing that an engine reads is at fault: not the name, the
+// result or the arguments, nor a schema.
+func (d *draft) compilable() bool {
+	return d.good["tool"] && d.good["result"] && (d.good["arguments"] || !d.said("arguments")) &&
+		len(d.schemaFaults) == 0 && !d.beyond
+}
+
 func (s *source) texts(most int) func(*string) read {
 	return func(dst *string) read { return s.text(dst, most) }
 }
@@ -197,7 +204,7 @@ func (d *draft) schema(dst **Schema) read {
 		}
 		schema, faults := readSchema(d.files, name)
 		d.schemaFaults = append(d.schemaFaults, faults...)
-		if len(faults) > 0 || schema == nil {
+		if schema == nil {
 			return
 		}
 		for file := range schema.Files {

@@ -212,7 +212,7 @@ func (l *argumentLint) covered(at strictjson.Pointer) bool {
 	}
 }
 
-// named notes an argument whose format or name says that it is an outside
+// named notes an argument whose format, pattern or name says that it is an outside
 // destination.
 func (l *argumentLint) named(f *leaf, at strictjson.Pointer) {
 	if l.outside != "" || l.cx.kindsAt(f.x)&kindString == 0 {
@@ -222,6 +222,10 @@ func (l *argumentLint) named(f *leaf, at strictjson.Pointer) {
 		switch l.g.locations[a.to].words["format"].Text() {
 		case "uri", "uri-reference", "uri-template", "iri", "iri-reference", "hostname",
 			"idn-hostname", "ipv4", "ipv6", "email", "idn-email":
+			l.leadsOutside(at)
+			return
+		}
+		if strings.Contains(l.g.locations[a.to].words["pattern"].Text(), "://") {
 			l.leadsOutside(at)
 			return
 		}
@@ -237,7 +241,9 @@ func (l *argumentLint) named(f *leaf, at strictjson.Pointer) {
 		name = name[cut+1:]
 	}
 	switch name {
-	case "url", "urls", "uri", "uris", "iri", "href", "host", "hosts", "hostname", "hostnames", "domain", "email", "emails":
+	case "url", "urls", "uri", "uris", "iri", "href", "webhook",
+		"host", "hosts", "hostname", "hostnames", "domain", "ip",
+		"address", "addresses", "email", "emails":
 		if !l.cx.holdsAt(f.x, finite) {
 			l.leadsOutside(at)
 		}

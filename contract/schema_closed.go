@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/hallmark-gate/hallmark/validators/strictjson"
@@ -102,6 +103,9 @@ func (l *schemaLinter) below(x *context) []*context {
 }
 
 func (l *schemaLinter) closedHere(x *context) {
+	if l.lost(x) {
+		return
+	}
 	free := false
 	for _, a := range x.all {
 		word := l.cx.freeMap(a.to)
@@ -130,6 +134,18 @@ func (l *schemaLinter) closedHere(x *context) {
 				"write items, or a type without array")
 		}
 	}
+}
+
+// lost reports whether some reference that applies at x leads nowhere, so that nobody
+// knows what it says of x. The reference is the fault, and nothing follows from it.
+func (l *schemaLinter) lost(x *context) bool {
+	return slices.ContainsFunc(x.all, func(a applied) bool {
+		loc := &l.g.locations[a.to]
+		if loc.words["$dynamicRef"].Exists() {
+			return true
+		}
+		return loc.words["$ref"].Exists() && !slices.ContainsFunc(loc.edges, func(e edge) bool { return e.kind == edgeRef })
+	})
 }
 
 func (l *schemaLinter) saysOpen(x *context, id int) {

@@ -96,6 +96,9 @@ func (l *schemaLinter) known(key string, p strictjson.Pointer) bool {
 }
 
 func (l *schemaLinter) unknown(key string, p strictjson.Pointer, last *context, n int, what string) {
+	if l.lost(last) {
+		return
+	}
 	cure := "correct the pointer, or describe the member in the schema"
 	k := l.cx.kindsAt(last)
 	near := nearest(p[n], last.names)
@@ -224,7 +227,7 @@ func (l *schemaLinter) boundedArray(s spot) {
 }
 
 func (l *schemaLinter) givenHere(field int, s spot) {
-	if l.rep.full() {
+	if l.rep.full() || l.lost(s.x) {
 		return
 	}
 	l.boundedArray(s)

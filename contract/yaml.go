@@ -49,7 +49,8 @@ func (s *source) faultAt(at place, cure, format string, args ...any) {
 // readYAML parses the one document of a file and checks what no later step needs to
 // look at again: text without control characters, a single document, no anchors,
 // aliases, merge keys or tags, unique and scalar keys, bounded nesting. The result is
-// nil exactly when the source has faults.
+// nil where the source has faults, unless all of them are keys given twice: of those the
+// first counts, so that whatever else is wrong is found in the same run.
 func readYAML(file string, src []byte) (*yaml.Node, *source) {
 	s := &source{file: file, places: make(map[string]place), good: make(map[string]bool)}
 	if !s.checkText(src) {
@@ -80,8 +81,7 @@ func readYAML(file string, src []byte) (*yaml.Node, *source) {
 		return nil, s
 	}
 	root := document.Content[0]
-	s.checkNode(root, 1)
-	if len(s.faults) > 0 {
+	if twice := s.checkNode(root, 1); s.wrong > twice {
 		return nil, s
 	}
 	return root, s
@@ -131,16 +131,16 @@ func (s *source) yamlFault(err error) {
 	s.faultAt(place{load.Mark.Line, load.Mark.Column}, "", "the file is not YAML: %s", message)
 }
 
-// checkNode walks a document. It stops at the depth limit, so that nothing after it
-// needs to fear deep recursion.
-func (s *source) checkNode(n *yaml.Node, depth int) {
+// checkNode walks a document and returns how many keys were given twice. It stops at the
+// depth limit, so that nothing after it needs to fear deep recursion.
+func (s *source) checkNode(n *yaml.Node, depth int) (twice int) {
 	if depth > maxYAMLDepth {
 		s.fault(n, "", "nesting is deeper than %d", maxYAMLDepth)
-		return
+		return 0
 	}
 	if n.Kind == yaml.AliasNode {
 		s.fault(n, "write the value out", "an alias is used; contracts have no anchors and aliases")
-		return
+		return 0
 	}
 	if n.Anchor != "" {
 		s.fault(n, "write the value out where it is needed", "an anchor is used; contracts have no anchors and aliases")
@@ -149,16 +149,18 @@ func (s *source) checkNode(n *yaml.Node, depth int) {
 		s.fault(n, "remove it; quote a scalar that is meant as a string", "a tag is used; contracts have no tags")
 	}
 	if n.Kind == yaml.MappingNode {
-		s.checkMapping(n, depth)
-		return
+		return s.checkMapping(n, depth)
 	}
 	for _, c := range n.Content {
-		s.checkNode(c, depth+1)
+		twice += s.checkNode(c, depth+1)
 	}
+	return twice
 }
 
-func (s *source) checkMapping(n *yaml.Node, depth int) {
+// checkMapping also takes what was given again out of the mapping.
+func (s *source) checkMapping(n *yaml.Node, depth int) (twice int) {
 	first := make(map[string]*yaml.Node, len(n.Content)/2)
+	kept := make([]*yaml.Node, 0, len(n.Content))
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		switch {
@@ -172,12 +174,17 @@ func (s *source) checkMapping(n *yaml.Node, depth int) {
 			s.fault(key, "write the keys out", "a merge key is used; contracts have no merge keys")
 		case first[key.Value] != nil:
 			s.fault(key, "", "%s is given twice; the first is on line %d", quote(key.Value), first[key.Value].Line)
+			twice += 1 + s.checkNode(value, depth+1)
+			continue
 		default:
 			first[key.Value] = key
-			s.checkNode(key, depth+1)
+			twice += s.checkNode(key, depth+1)
 		}
-		s.checkNode(value, depth+1)
+		twice += s.checkNode(value, depth+1)
+		kept = append(kept, key, value)
 	}
+	n.Content = kept
+	return twice
 }
 
 // isPlain reports whether a scalar is written without quotes and not as a block.

@@ -114,8 +114,8 @@ func TestYAMLHostile(t *testing.T) {
 		} else if testing.Verbose() {
 			t.Logf("%s: %v, %d faults", name, took, len(s.faults))
 		}
-		if (root == nil) != (len(s.faults) > 0) {
-			t.Errorf("%s: root and faults disagree", name)
+		if root == nil && len(s.faults) == 0 {
+			t.Errorf("%s: neither a root nor a fault", name)
 		}
 	}
 }

@@ -222,3 +222,37 @@ func TestCase139DenyAndAllowReadAlike(t *testing.T) {
 	wants(t, Decide(mail, m), Deny, Forbidden)
 	wants(t, Decide(compile(t, nil), m), Allow, Granted)
 }
+
+// Every type that has more than one spelling of a value has one for conditions: what a
+// rule forbids, no spelling that a grant takes for the same gets past.
+func TestRulesSeeOneSpelling(t *testing.T) {
+	for _, row := range []struct {
+		kind    ScopeType
+		granted string
+		spelled []string
+		when    string
+	}{
+		{Email, "@evil.test", []string{"x@evil.test", "x@EVIL.test"}, `call.arguments.v == "x@evil.test"`},
+		{Host, "evil.test", []string{"evil.test", "EVIL.test", "evil.test."}, `call.arguments.v == "evil.test"`},
+		{URL, "https://evil.test/", []string{"https://evil.test/a", "HTTPS://evil.test./a", "https://evil.test:443/%61"}, `call.arguments.v == "https://evil.test/a"`},
+		{Path, "/srv/private/", []string{"/srv/private", "/srv/private/"}, `call.arguments.v == "/srv/private"`},
+		{Path, "/", []string{"/"}, `call.arguments.v == "/"`},
+		{
+			Time, "2026-01-01T00:00:00Z/2027-01-01T00:00:00Z",
+			[]string{"2026-12-24T10:00:00Z", "2026-12-24T12:00:00+02:00", "2026-12-24T10:00:00.000-00:00"},
+			`call.arguments.v == "2026-12-24T10:00:00Z"`,
+		},
+	} {
+		rule := compile(t, []Rule{{Name: "this", Tools: []string{"t"}, Forbid: true, When: row.when}}, "t")
+		for _, spelled := range row.spelled {
+			r := Request{
+				Tool:      Tool{Name: "t", Scopes: []Scope{{Name: "s", Type: row.kind, At: at(t, "/v")}}},
+				Arguments: parse(t, `{"v":"`+spelled+`"}`), Now: now, MayGrant: true,
+				Grants: []Grant{grant("g", "t", "s", row.granted)},
+			}
+			r.Grants[0].NotAfter = now.Add(time.Hour)
+			wants(t, Decide(compile(t, nil), r), Allow, Granted)
+			wants(t, Decide(rule, r), Deny, Forbidden)
+		}
+	}
+}

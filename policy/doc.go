@@ -58,6 +58,11 @@
 //	time    start/end of RFC 3339 date-times in upper case with at most nine digits of
 //	        a fraction, the end excluded; leap seconds are refused
 //
+// Conditions of rules see the values of email, host, url, path and time in one spelling,
+// so that none that a grant takes for the same gets past a rule: domains and hosts in
+// lower case without a trailing dot, URLs without their default port and with no escape
+// of a letter, paths without a slash at the end (but the root), instants in UTC.
+//
 // # What it defends against
 //
 // A model that was talked into a call, and text of any tool that pretends to be a

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,6 +21,7 @@ var pathKind = kind[filePath, filePath]{
 	pattern: parsePath,
 	covers:  coversPath,
 	differ:  func(s string, v *filePath) bool { return !strings.HasPrefix(v.text, strings.TrimSuffix(s, "/")) },
+	text:    func(v *filePath) string { return cmp.Or(v.text, "/") },
 }
 
 func coversPath(p, v *filePath) bool {

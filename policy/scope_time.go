@@ -14,6 +14,7 @@ var timeKind = kind[time.Time, period]{
 	value:   fromText(parseTime),
 	pattern: parsePeriod,
 	covers:  func(p *period, v *time.Time) bool { return !v.Before(p.start) && v.Before(p.end) },
+	text:    func(v *time.Time) string { return v.UTC().Format(time.RFC3339Nano) },
 }
 
 // maxFraction is how many digits of a second an instant of Go holds. What has more

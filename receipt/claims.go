@@ -177,8 +177,9 @@ type GrantToken struct {
 	Grants    []Grant   // grants: 1 to 64
 }
 
-// Grant is one permission of a user's task, in the form of the wire's message Grant. What
-// its scopes mean is for the policy to say.
+// Grant is one permission of a user's task: the API's message Grant in its JSON form
+// (ProtoJSON), as issuers in other languages have it, with names as in the .proto file or
+// in lowerCamelCase. What its scopes mean is for the policy to say.
 type Grant struct {
 	ID        string    // id
 	Tool      string    // tool
@@ -191,7 +192,7 @@ type Grant struct {
 // Scope is what one scope of a contract may contain: Values, or Any.
 type Scope struct {
 	Name   string   // name
-	Values []string // values, at most 256; none: it covers nothing
+	Values []string // values.values, or values alone; at most 256; none: it covers nothing
 	Any    bool     // any
 }
 
@@ -213,8 +214,8 @@ func (g *grant) fields() object {
 	return object{
 		{"id", (*text)(&g.ID), needed},
 		{"tool", (*text)(&g.Tool), needed},
-		{"scopes", list[Scope]{&g.Scopes, 32, func(s *Scope) value { return (*scope)(s) }}, always},
-		{"not_after", (*instant)(&g.NotAfter), needed},
+		{"scopes", list[Scope]{&g.Scopes, 32, func(s *Scope) value { return (*scope)(s) }}, optional},
+		{"not_after", (*timestamp)(&g.NotAfter), needed},
 		{"max_uses", (*count)(&g.MaxUses), maybe},
 		{"unlimited_uses", (*truth)(&g.Unlimited), maybe},
 	}
@@ -227,7 +228,15 @@ func (g *grant) append(dst []byte) ([]byte, bool) {
 	return dst, ok && (g.MaxUses > 0) != g.Unlimited
 }
 
-func (g *grant) read(raw []byte) bool { return g.fields().read(raw) && (g.MaxUses > 0) != g.Unlimited }
+func (g *grant) read(raw []byte) bool {
+	if !g.fields().read(raw) {
+		*g = grant{}
+		if !g.fields().inCamelCase().read(raw) {
+			return false
+		}
+	}
+	return (g.MaxUses > 0) != g.Unlimited
+}
 
 // scope likewise. Values that are not there and values that are none are two things on
 // the wire and one here: both cover nothing.
@@ -236,7 +245,7 @@ type scope Scope
 func (s *scope) fields() object {
 	return object{
 		{"name", (*text)(&s.Name), needed},
-		{"values", list[string]{&s.Values, 256, func(s *string) value { return (*text)(s) }}, maybe},
+		{"values", (*scopeValues)(&s.Values), optional},
 		{"any", (*truth)(&s.Any), maybe},
 	}
 }
@@ -249,6 +258,27 @@ func (s *scope) append(dst []byte) ([]byte, bool) {
 }
 
 func (s *scope) read(raw []byte) bool { return s.fields().read(raw) && !(s.Any && len(s.Values) > 0) }
+
+// scopeValues is the API's message Values, an object with a list, and on reading also the
+// list alone.
+type scopeValues []string
+
+func (v *scopeValues) list() list[string] {
+	return list[string]{(*[]string)(v), 256, func(s *string) value { return (*text)(s) }}
+}
+
+func (v *scopeValues) empty() bool { return len(*v) == 0 }
+
+func (v *scopeValues) append(dst []byte) ([]byte, bool) {
+	return object{{"values", v.list(), optional}}.append(dst)
+}
+
+func (v *scopeValues) read(raw []byte) bool {
+	if len(raw) > 0 && raw[0] == '[' {
+		return v.list().read(raw)
+	}
+	return object{{"values", v.list(), optional}}.read(raw)
+}
 
 // common starts the claims of a kind with those that all kinds have.
 func common(iss *string, iat, exp *time.Time, room int) []field {

@@ -2,6 +2,7 @@ package receipt
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,10 +21,14 @@ type field struct {
 type presence uint8
 
 const (
-	needed presence = iota // present, not empty
-	always                 // present, perhaps empty
-	maybe                  // absent, or present and not empty: emptiness has one spelling
+	needed   presence = iota // present, not empty
+	always                   // present, perhaps empty
+	maybe                    // absent, or present and not empty: emptiness has one spelling
+	optional                 // absent, or present and perhaps empty; written where it is not
 )
+
+// mayBeEmpty reports whether a member that is there may hold nothing.
+func (p presence) mayBeEmpty() bool { return p == always || p == optional }
 
 // value is the Go side of a member's value.
 type value interface {
@@ -80,7 +85,7 @@ func readObject(raw []byte, fields []field) (Reason, string) {
 				continue
 			}
 			seen |= 1 << i
-			if !f.value.read(text) || f.value.empty() && f.must != always {
+			if !f.value.read(text) || f.value.empty() && !f.must.mayBeEmpty() {
 				place = f.name
 				return false
 			}
@@ -92,7 +97,7 @@ func readObject(raw []byte, fields []field) (Reason, string) {
 		return Malformed, place
 	}
 	for i, f := range fields {
-		if seen&(1<<i) == 0 && f.must != maybe {
+		if seen&(1<<i) == 0 && f.must != maybe && f.must != optional {
 			return MissingClaim, f.name
 		}
 	}
@@ -185,6 +190,25 @@ func (v *instant) read(raw []byte) bool {
 	*v = instant(t)
 	// time.Parse takes more than RFC 3339 has; what it writes it takes for what it is.
 	return err == nil && strings.HasSuffix(s, "Z") && t.UTC().Format(time.RFC3339Nano) == s
+}
+
+// timestamp is an instant that others may have written: ProtoJSON fills fractions up with
+// zeros.
+type timestamp time.Time
+
+func (v *timestamp) empty() bool                      { return (*instant)(v).empty() }
+func (v *timestamp) append(dst []byte) ([]byte, bool) { return (*instant)(v).append(dst) }
+
+func (v *timestamp) read(raw []byte) bool {
+	s, ok := readText(raw)
+	const seconds = len("2006-01-02T15:04:05")
+	switch len(s) - seconds {
+	case len(".000Z"), len(".000000Z"), len(".000000000Z"):
+		if s[seconds] == '.' && s[len(s)-1] == 'Z' {
+			s = strings.TrimSuffix(strings.TrimRight(s[:len(s)-1], "0"), ".") + "Z"
+		}
+	}
+	return ok && (*instant)(v).read(appendText(nil, s))
 }
 
 // count is an integer from 1 on.
@@ -282,4 +306,18 @@ func (v object) append(dst []byte) ([]byte, bool) {
 func (v object) read(raw []byte) bool {
 	reason, _ := readObject(raw, v)
 	return reason == 0
+}
+
+// inCamelCase are the same fields with names as ProtoJSON writes them: not_after is
+// notAfter.
+func (v object) inCamelCase() object {
+	out := slices.Clone(v)
+	for i := range out {
+		words := strings.Split(out[i].name, "_")
+		for j, w := range words[1:] {
+			words[j+1] = strings.ToUpper(w[:1]) + w[1:]
+		}
+		out[i].name = strings.Join(words, "")
+	}
+	return out
 }

@@ -182,6 +182,10 @@ func TestNested(t *testing.T) {
 		{4, `"approve"`, `"reject"`, "no", receipt.Refused},
 		{5, `"any":true`, `"any":false`, "any false", receipt.Malformed},
 		{5, `"any":true`, `"any":true,"values":["x"]`, "any and values", receipt.Malformed},
+		{5, `"any":true`, `"any":true,"values":{"values":["x"]}`, "any and the message Values", receipt.Malformed},
+		{5, `"any":true`, `"values":{"values":["x"],"any":true}`, "unknown member of Values", receipt.Malformed},
+		{5, `"any":true`, `"values":{"values":"x"}`, "values of a wrong type", receipt.Malformed},
+		{5, `"any":true`, `"values":"x"`, "a value alone", receipt.Malformed},
 		{5, `"any":true`, `"any":1`, "any of a wrong type", receipt.Malformed},
 		{5, `"any":true`, `"every":true`, "unknown member of a scope", receipt.Malformed},
 		{5, `"max_uses":1`, `"max_uses":1,"unlimited_uses":true`, "both uses", receipt.Malformed},
@@ -189,6 +193,11 @@ func TestNested(t *testing.T) {
 		{5, `"max_uses":1`, `"max_uses":0`, "no uses", receipt.Malformed},
 		{5, `"unlimited_uses":true`, `"unlimited_uses":false`, "limited without a limit", receipt.Malformed},
 		{5, `"not_after":"2026-01-15T13:00:00Z","max`, `"max`, "without an end", receipt.Malformed},
+		{5, `"not_after":"2026-01-15T13:00:00Z","max`, `"not_after":"2026-01-15T13:00:00Z","notAfter":"2027-01-15T13:00:00Z","max`, "two ends", receipt.Malformed},
+		{5, `"max_uses":1`, `"maxUses":1`, "names of two forms", receipt.Malformed},
+		{5, `T13:00:00Z","max`, `T13:00:00.Z","max`, "end without a fraction", receipt.Malformed},
+		{5, `T13:00:00Z","max`, `T13:00:00.0000","max`, "end without Z", receipt.Malformed},
+		{5, `T13:00:00Z","max`, `T13:00:00+0000","max`, "end with an offset", receipt.Malformed},
 		{5, `"id":"g1"`, `"id":"g1","effect":"deny"`, "unknown member of a grant", receipt.Malformed},
 	} {
 		k := kinds[row.kind]

@@ -6,8 +6,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-jose/go-jose/v4"
 
@@ -76,6 +78,45 @@ func TestWeReadGoJose(t *testing.T) {
 		must(t, err)
 		if err := k.verify(token, now); err != nil {
 			t.Errorf("%s: %v", k.name, err)
+		}
+	}
+}
+
+// An issuer signs its grants as its ProtoJSON library writes the API's message Grant.
+func TestGrantsOfOtherWriters(t *testing.T) {
+	w := newWorld(t)
+	token, err := w.issuer.SignGrant(aGrant())
+	must(t, err)
+	header, claims, _ := parts(t, token)
+	before, _, _ := strings.Cut(claims, `"grants":`)
+	for _, row := range []struct {
+		name, grant string
+		want        receipt.Grant
+	}{
+		{
+			"lowerCamelCase",
+			`{"id":"g1","tool":"mail_send","scopes":[{"name":"recipient","values":{"values":["ada@example.test"]}},{"name":"folder","any":true}],"notAfter":"2026-01-15T13:00:00.500Z","maxUses":2}`,
+			receipt.Grant{ID: "g1", Tool: "mail_send", Scopes: []receipt.Scope{{Name: "recipient", Values: []string{"ada@example.test"}}, {Name: "folder", Any: true}}, NotAfter: now.Add(time.Hour + time.Second/2), MaxUses: 2},
+		},
+		{
+			"names of the .proto file, values alone",
+			`{"id":"g1","tool":"mail_send","scopes":[{"name":"recipient","values":["ada@example.test"]}],"not_after":"2026-01-15T13:00:00.000Z","unlimited_uses":true}`,
+			receipt.Grant{ID: "g1", Tool: "mail_send", Scopes: []receipt.Scope{{Name: "recipient", Values: []string{"ada@example.test"}}}, NotAfter: now.Add(time.Hour), Unlimited: true},
+		},
+		{
+			"lists of none",
+			`{"id":"g1","tool":"mail_send","scopes":[{"name":"recipient","values":{}},{"name":"folder","values":{"values":[]}},{"name":"other","values":[]}],"notAfter":"2026-01-15T13:00:00Z","unlimitedUses":true}`,
+			receipt.Grant{ID: "g1", Tool: "mail_send", Scopes: []receipt.Scope{{Name: "recipient"}, {Name: "folder"}, {Name: "other"}}, NotAfter: now.Add(time.Hour), Unlimited: true},
+		},
+		{
+			"no scopes",
+			`{"id":"g1","tool":"mail_send","notAfter":"2026-01-15T13:00:00Z","unlimitedUses":true}`,
+			receipt.Grant{ID: "g1", Tool: "mail_send", NotAfter: now.Add(time.Hour), Unlimited: true},
+		},
+	} {
+		got, err := w.issuers.Verify(forge(t, header, before+`"grants":[`+row.grant+`]}`, string(w.private[issuer])), grantExpect(now))
+		if err != nil || len(got.Grants) != 1 || !reflect.DeepEqual(got.Grants[0], row.want) {
+			t.Errorf("%s: %+v, %v", row.name, got.Grants, err)
 		}
 	}
 }

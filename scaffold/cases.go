@@ -29,6 +29,9 @@ func (c caseFile) yaml() []byte {
 
 // cases derives every obligatory case from one accepted value (A22).
 func (w *writer) cases() []caseFile {
+	if w.text {
+		return w.textCases()
+	}
 	why := "A value made up from the schema; put a recorded reply in its place."
 	if w.recorded {
 		why = "The source's own example."
@@ -44,10 +47,16 @@ func (w *writer) cases() []caseFile {
 		c.want = w.refusal(contract.LayerSemantic, contract.ReasonBinding, &at, b.name)
 		list = append(list, c)
 	}
+	return append(list, w.noReply()...)
+}
+
+// noReply is the lack of a reply, which no tool can rule out, and where it is documented
+// that of what was asked for.
+func (w *writer) noReply() []caseFile {
 	down := w.reply("upstream-down-connect", "Nobody listens.", "", "")
 	down.upstream = `{source: "https://tool.example.test/", transport_error: CONNECT}`
 	down.want = fmt.Sprintf(`{failure: %s, layer: TRANSPORT, reason: %s, at: ""}`, contract.UpstreamUnavailable, contract.ReasonUpstreamTransport)
-	list = append(list, down)
+	list := []caseFile{down}
 	if w.notFound {
 		c := w.reply("upstream-not-found", "What was asked for does not exist.", "", "")
 		c.upstream = `{source: "https://tool.example.test/", http_status: 404}`
@@ -59,15 +68,22 @@ func (w *writer) cases() []caseFile {
 
 // reply is a case about a payload, in the contract's framing.
 func (w *writer) reply(name, why, payload, want string) caseFile {
+	if w.framing == string(contract.FramingMCP) && payload != "" {
+		payload = `{"content": [], "structuredContent": ` + payload + `}`
+	}
+	return w.framedReply(name, why, payload, want)
+}
+
+// framedReply is a case about a reply as it stands; "" where there is none.
+func (w *writer) framedReply(name, why, raw, want string) caseFile {
 	c := caseFile{
 		name: name, why: why, want: want,
 		request:  "{request_id: req.S1c2A3f4, session_id: s1, arguments: " + compact(w.argument) + "}",
 		upstream: `{source: "https://tool.example.test/", media_type: ` + w.mediaTypes[0] + `, http_status: 200}`,
-		raw:      payload,
+		raw:      raw,
 	}
-	if w.framing == string(contract.FramingMCP) && payload != "" {
+	if w.framing == string(contract.FramingMCP) && raw != "" {
 		c.upstream = `{source: "https://tool.example.test/", media_type: application/json}`
-		c.raw = `{"content": [], "structuredContent": ` + payload + `}`
 	}
 	return c
 }

@@ -133,6 +133,7 @@ func (c *converter) schema(v any, open bool) any {
 	if merged, ok := c.flatten(o, 0); ok {
 		o = merged
 	}
+	o = c.tagged(o)
 	if inner := c.lonely(o); inner != nil {
 		return c.schema(inner, open)
 	}

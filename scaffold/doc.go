@@ -6,7 +6,7 @@
 // The draft is a contract folder: contract.yaml, the schemas of the payload and of the
 // arguments, and every obligatory case. It is strict where the source is not: objects
 // are closed, what reaches the agent is bounded, free maps are refused, strings are
-// machine values or declared text. Sources leave much open that a contract must say.
+// machine values or declared text; a reply without a schema is a text. Sources leave much open that a contract must say.
 // Where a draft cannot know, it proposes and asks:
 //
 //   - "x-question" beside a place of a schema, on a line of its own;

@@ -99,6 +99,7 @@ type source struct {
 	effectWhy   string // of the question about it
 	framing     string // payload or mcp
 	notFound    bool   // 404 is documented
+	text        bool   // a reply is a text, of which no schema says anything
 	result      any
 	arguments   any
 	// argumentsUnknown says that the source does not describe arguments.
@@ -129,11 +130,14 @@ func draft(s source, o Options) (*Draft, error) {
 		s.inputLookup = s.lookup
 	}
 	results, args := newConverter(s.lookup, s.plainRefs), newConverter(s.inputLookup, s.plainRefs)
-	result, err := results.root(s.result)
-	if err != nil {
-		return nil, err
+	var result *object
+	if !s.text {
+		var err error
+		if result, err = results.root(s.result); err != nil {
+			return nil, err
+		}
+		notNull(result)
 	}
-	notNull(result)
 	arguments, err := args.root(s.arguments)
 	if err != nil {
 		return nil, err
@@ -148,34 +152,46 @@ func draft(s source, o Options) (*Draft, error) {
 	if s.written.unsure() {
 		s.resultAsks = append(s.resultAsks, "some numbers could not be compared with the source, and may have lost digits beyond the fifteenth. Do bounds, enums and constants of the schemas hold its digits?")
 	}
-	w := &writer{
-		source: s, Options: o, dir: folder(o.Tool) + "/v1",
-		result: result, arguments: arguments, plan: newPlan(result),
+	w := &writer{source: s, Options: o, dir: folder(o.Tool) + "/v1", result: result, arguments: arguments, plan: &plan{}}
+	if !s.text {
+		w.plan = newPlan(result)
 	}
 	w.examples()
-	w.bind()
-	d := &Draft{Tool: o.Tool, Dir: w.dir, Files: map[string][]byte{}}
+	if !s.text {
+		w.bind()
+	}
+	d := w.draft()
+	d.Notes = slices.Concat(s.notes, prefixed("result: ", results.notes()), prefixed("arguments: ", args.notes()), w.notes)
+	return d, nil
+}
+
+// draft writes the files and lists their questions.
+func (w *writer) draft() *Draft {
+	d := &Draft{Tool: w.Tool, Dir: w.dir, Files: map[string][]byte{}}
 	add := func(name string, content []byte) { d.Files[w.dir+"/"+name] = content }
 	add("contract.yaml", w.contract())
-	add("result.schema.json", pretty(result))
-	add("arguments.schema.json", pretty(arguments))
-	for _, c := range w.cases() {
-		add("cases/"+c.name+".yaml", c.yaml())
-	}
 	for _, q := range w.asked {
 		d.Questions = append(d.Questions, "contract.yaml: "+q)
 	}
-	for _, q := range questionsIn(result, "") {
-		d.Questions = append(d.Questions, "result.schema.json"+q)
+	for _, s := range []struct {
+		name   string
+		schema *object
+	}{{"result.schema.json", w.result}, {"arguments.schema.json", w.arguments}} {
+		if s.schema == nil {
+			continue // a text has none
+		}
+		add(s.name, pretty(s.schema))
+		for _, q := range questionsIn(s.schema, "") {
+			d.Questions = append(d.Questions, s.name+q)
+		}
 	}
-	for _, q := range questionsIn(arguments, "") {
-		d.Questions = append(d.Questions, "arguments.schema.json"+q)
+	for _, c := range w.cases() {
+		add("cases/"+c.name+".yaml", c.yaml())
 	}
 	if n := len(w.plan.fields); n > wide {
 		w.notes = append(w.notes, fmt.Sprintf("the reply is wide: %d places would reach the agent. Give what its decision needs; an adapter that copies just that keeps the vendor's changes outside", n))
 	}
-	d.Notes = slices.Concat(s.notes, prefixed("result: ", results.notes()), prefixed("arguments: ", args.notes()), w.notes)
-	return d, nil
+	return d
 }
 
 func prefixed(prefix string, lines []string) []string {

@@ -8,14 +8,11 @@ import (
 	"github.com/hallmark-gate/hallmark/contract"
 )
 
-// ErrTextOnly is wrapped for a tool that declares no output schema: its results can
-// only be judged as text, for which there is no scaffold yet.
-var ErrTextOnly = errors.New("declares no outputSchema, so its results can only be kind: text, which is not drafted yet")
-
 // FromMCP drafts a contract from the result of MCP's tools/list, {"tools": […]}, or
 // from the array of tools alone. name chooses the tool and may be "" where there is
-// one. The tool's hints about itself become questions: whoever serves the tool wrote
-// them. Options.Tool, "" for the MCP name, is the name of the contract's tool.
+// one. The results of a tool that declares no output schema are drafted as texts. The tool's
+// hints about itself become questions: whoever serves the tool wrote them.
+// Options.Tool, "" for the MCP name, is the name of the contract's tool.
 func FromMCP(src []byte, name string, o Options) (*Draft, error) {
 	v, err := parse(src)
 	if err != nil {
@@ -39,19 +36,18 @@ func FromMCP(src []byte, name string, o Options) (*Draft, error) {
 		o.Tool = text(tool.get("name"))
 	}
 	output := asObject(tool.get("outputSchema"))
-	if output == nil {
-		return nil, fmt.Errorf("the tool %.80q %w", text(tool.get("name")), ErrTextOnly)
-	}
 	input := tool.get("inputSchema")
 	s := source{
 		from: "an MCP tools/list", description: text(tool.get("description")), framing: string(contract.FramingMCP),
-		result: output, arguments: input, examples: list(output.get("examples")), alias: text(tool.get("name")),
+		result: output, arguments: input, alias: text(tool.get("name")), text: output == nil,
 	}
 	if asObject(input) == nil {
 		s.arguments, s.argumentsUnknown = noArguments(), true
 	}
 	// A $ref means its own schema's document.
-	s.lookup = pointerLookup(output)
+	if output != nil {
+		s.examples, s.lookup = list(output.get("examples")), pointerLookup(output)
+	}
 	s.inputLookup = pointerLookup(s.arguments)
 	s.effect, s.effectWhy = mcpEffect(asObject(tool.get("annotations")))
 	return draft(s, o)

@@ -1,7 +1,6 @@
 package scaffold_test
 
 import (
-	"errors"
 	"os"
 	"strconv"
 	"strings"
@@ -27,6 +26,7 @@ func TestFromMCP(t *testing.T) {
 		{"shape", "read_only"},
 		{"status", "read_only"},
 		{"list_users", "read_only"},
+		{"say", "side_effect"}, // declares no outputSchema: a text
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d, err := scaffold.FromMCP(src, c.name, scaffold.Options{Compile: engine})
@@ -48,13 +48,6 @@ func TestFromMCP(t *testing.T) {
 }
 
 func TestFromMCPRefuses(t *testing.T) {
-	src, err := os.ReadFile("testdata/tools.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := scaffold.FromMCP(src, "say", scaffold.Options{}); !errors.Is(err, scaffold.ErrTextOnly) {
-		t.Errorf("a tool without outputSchema: %v", err)
-	}
 	for _, c := range []struct{ line, src, name, want string }{
 		{"not JSON", `{`, "", "cannot be read"},
 		{"duplicate member", `{"tools":[],"tools":[]}`, "", "DUPLICATE_NAME"},
@@ -76,6 +69,27 @@ func TestFromMCPRefuses(t *testing.T) {
 			t.Errorf("%s: %v %v", line, d, err)
 		}
 	}
+}
+
+// A tool that promises no schema is drafted as one whose results are texts, and asked
+// about.
+func TestFromMCPText(t *testing.T) {
+	const src = `[{"name":"fetch","inputSchema":{"type":"object","required":["link"],"properties":{"link":{"type":"string"}}},"annotations":{"readOnlyHint":true}}]`
+	d, err := scaffold.FromMCP([]byte(src), "", scaffold.Options{Compile: engine})
+	if err != nil {
+		t.Fatal(err)
+	}
+	yaml := string(d.Files[d.Dir+"/contract.yaml"])
+	for _, want := range []string{"kind: text\n  framing: mcp\n", "no schema of replies", "looks like a destination", "is read as plain text"} {
+		if !strings.Contains(yaml, want) {
+			t.Errorf("%s is not in:\n%s", want, yaml)
+		}
+	}
+	if _, has := d.Files[d.Dir+"/result.schema.json"]; has {
+		t.Error("a text has a schema")
+	}
+	refusedFirst(t, d)
+	passes(t, d)
 }
 
 // A name that is none of a contract's becomes a proposed alias, and so does one that

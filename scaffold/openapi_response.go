@@ -47,7 +47,7 @@ func (s *source) responses(op foundOperation) error {
 		}
 	}
 	if chosen == nil {
-		return errors.New("the operation documents no successful response with a JSON schema; kind: text and kind: command are not drafted yet")
+		return s.textReply(op)
 	}
 	s.result = chosen.schema
 	if err := s.mediaTypesOf(op, chosen, responses[chosen.status].Value.Content); err != nil {
@@ -56,6 +56,20 @@ func (s *source) responses(op foundOperation) error {
 	s.examplesOf(op, chosen)
 	s.otherReplies(chosen, others)
 	return nil
+}
+
+// textReply takes the texts of the lowest successful status that has any.
+func (s *source) textReply(op foundOperation) error {
+	responses := op.Responses.Map()
+	for _, status := range slices.Sorted(maps.Keys(responses)) {
+		if r := responses[status]; strings.HasPrefix(status, "2") && r != nil && r.Value != nil {
+			if s.mediaTypes = textContent(slices.Collect(maps.Keys(r.Value.Content))); len(s.mediaTypes) > 0 {
+				s.text = true
+				return nil
+			}
+		}
+	}
+	return errors.New("the operation documents no successful response with a JSON schema, nor one of " + strings.Join(textMedia, ", "))
 }
 
 // reply reads the JSON content of a response; its media is nil where there is none.

@@ -60,7 +60,9 @@ var documents = []struct {
 	{"Swagger 2", []byte(`{"swagger": "2.0", "info": {"title": "t", "version": "1"}, "paths": {}}`), "", "Swagger 2.0 is not read", ""},
 	{"another file", document("3.0.3", strings.Replace(one, "SCHEMA", `{$ref: "other.yaml#/a"}`, 1), ""), "", "bundle it", ""},
 	{"the network", document("3.0.3", strings.Replace(one, "SCHEMA", `{$ref: "http://example.test/a.json"}`, 1), ""), "", "bundle it", ""},
-	{"no JSON", document("3.0.3", `/a: {get: {operationId: a/get, responses: {"200": {description: ok, content: {text/plain: {schema: {type: string}}}}}}}`, ""), "", "no successful response with a JSON schema", ""},
+	{"no JSON", document("3.0.3", `/a: {get: {operationId: a/get, responses: {"200": {description: ok, content: {text/plain: {schema: {type: string}}}}}}}`, ""), "contract.yaml", "kind: text\n  framing: payload\n", "schema:  result"},
+	{"a page, a table, and what is neither", document("3.0.3", `/a: {get: {operationId: a/get, responses: {"200": {description: ok, content: {image/png: {}, text/csv: {}, "text/html; charset=utf-8": {}}}, "404": {description: none}}}}`, ""), "contract.yaml", "media_types: [text/html, text/csv]\n", ""},
+	{"no content", document("3.0.3", `/a: {get: {operationId: a/get, responses: {"204": {description: ok}}}}`, ""), "", "no successful response with a JSON schema, nor one of text/plain", ""},
 	{"no such operation", document("3.0.3", `/a: {get: {operationId: a/list, responses: {"200": {description: ok}}}}`, ""), "", `no operation "a/get"`, ""},
 	{"nothing", nil, "", "openapi", ""},
 }

@@ -42,8 +42,20 @@ const maxExample = 16 << 10
 
 var plainText = regexp.MustCompile(`^[!-%'-;=?-~]+( [!-%'-;=?-~]+)*$`)
 
-// examples chooses the value that the cases are derived from.
+// examples chooses the values that the cases are derived from.
 func (w *writer) examples() {
+	s := &sampler{root: w.arguments}
+	w.argument, _ = s.value(w.arguments, 0)
+	if asObject(w.argument) == nil {
+		w.argument = newObject()
+	}
+	if !w.text {
+		w.payloads()
+	}
+}
+
+// payloads chooses the value of the payload.
+func (w *writer) payloads() {
 	w.composed = composition(w.result)
 	if w.Compile != nil {
 		w.conforms = w.Compile([]byte(compact(w.result)))
@@ -68,11 +80,6 @@ func (w *writer) examples() {
 	if w.instance == nil {
 		w.instance = newObject()
 		w.notes = append(w.notes, "cases: no value could be made up that conforms to the schema; write accepted-example.yaml and the others by hand")
-	}
-	s := &sampler{root: w.arguments}
-	w.argument, _ = s.value(w.arguments, 0)
-	if asObject(w.argument) == nil {
-		w.argument = newObject()
 	}
 }
 
@@ -235,7 +242,11 @@ func (w *writer) contract() []byte {
 		b.WriteString("egress: none\n")
 	}
 	b.WriteString("\n")
-	w.resultKey(&b)
+	if w.text {
+		w.textKey(&b)
+	} else {
+		w.resultKey(&b)
+	}
 	b.WriteString("\n")
 	w.argumentsKey(&b)
 	return []byte(b.String())
@@ -364,7 +375,7 @@ func (w *writer) outside() string {
 		if i := strings.LastIndexAny(lower, "_-"); i >= 0 {
 			lower = lower[i+1:]
 		}
-		if slices.Contains(strings.Fields("url urls uri uris iri href host hosts hostname hostnames domain email emails"), lower) {
+		if slices.Contains(strings.Fields("url urls uri uris iri href link links webhook endpoint host hosts hostname hostnames domain ip address addresses email emails"), lower) {
 			return "/" + escape(name)
 		}
 		a := args.member(w.arguments, name)
@@ -372,6 +383,9 @@ func (w *writer) outside() string {
 		for _, o := range parts {
 			switch text(o.get("format")) {
 			case "uri", "uri-reference", "uri-template", "iri", "iri-reference", "hostname", "idn-hostname", "ipv4", "ipv6", "email", "idn-email":
+				return "/" + escape(name)
+			}
+			if strings.Contains(text(o.get("pattern")), "://") {
 				return "/" + escape(name)
 			}
 		}

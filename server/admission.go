@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// room is a bound of calls at one time and of the bytes of their requests.
+// room is a bound of calls at one time, and of the bytes of their requests or replies.
 type room struct {
 	calls int
 	bytes int64
@@ -190,6 +190,13 @@ func (a *admission) refuse(who *identity, bound string) error {
 	return noRoom("")
 }
 
+// take takes room without asking: for what is there already.
+func (a *admission) take(who *identity, amount room) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.add(who, amount, 0)
+}
+
 // release gives room back and lets in who waits for it.
 func (a *admission) release(who *identity, amount room) {
 	a.mu.Lock()
@@ -217,6 +224,7 @@ type ticket struct {
 	lane  *admission
 	who   *identity
 	holds room
+	out   *outgoing // its messages; nil: they do not count
 }
 
 // hold acquires more; waited is that of acquire.

@@ -187,7 +187,7 @@ func (a *App) start(ctx context.Context, opened *releases) (*running, error) {
 	if err != nil {
 		return nil, bindFault("listen", a.cfg.Listen, err)
 	}
-	rpcListener := &boundedListener{Listener: bound, most: int64(a.cfg.MaxConnections)}
+	rpcListener := &boundedListener{Listener: bound, most: int64(a.cfg.MaxConnections), leave: a.access.lanes.departures, log: log}
 	measured := newMetrics(a.Reloads, calls, servingCollector{a.access, rpcListener}, store)
 	told, err := newTelemetry(ctx, a.deps.Getenv, measured, log)
 	if err != nil {

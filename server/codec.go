@@ -87,11 +87,19 @@ func (r *received) free() {
 	r.raw = nil
 }
 
-// wireCodec is the protobuf codec that leaves a [received] as it is. It is safe for
-// concurrent use.
+// wireCodec is the protobuf codec that leaves a [received] as it is, and has a [leaving]
+// counted. It is safe for concurrent use.
 type wireCodec struct{ encoding.CodecV2 }
 
 func newWireCodec() wireCodec { return wireCodec{encoding.GetCodecV2(grpcproto.Name)} }
+
+// Marshal writes v.
+func (c wireCodec) Marshal(v any) (mem.BufferSlice, error) {
+	if l, ok := v.(*leaving); ok {
+		return l.marshal()
+	}
+	return c.CodecV2.Marshal(v)
+}
 
 // Unmarshal reads data into v.
 func (c wireCodec) Unmarshal(data mem.BufferSlice, v any) error {

@@ -69,8 +69,8 @@ type Config struct {
 	MaxConnectionAgeGrace time.Duration
 	// MaxInFlight bounds the calls that are read or judged at one time.
 	MaxInFlight int
-	// MaxInFlightBytes bounds the bytes of their requests. A request counts with
-	// [MaxReceiveBytes] until it is read, and with its size from then on.
+	// MaxInFlightBytes bounds the bytes of their requests, and as many of replies that
+	// clients have not taken. Requests that are being read have places of their own.
 	MaxInFlightBytes int
 	// AdmissionWait is how long a call waits for room before it is refused; 0 means not
 	// at all.
@@ -175,7 +175,7 @@ func (c *Config) Fields() []Field {
 		{Name: "max-connection-age", Usage: "when a connection is asked to be made anew, give or take a tenth; 0: never", Value: durationValue{&c.MaxConnectionAge}},
 		{Name: "max-connection-age-grace", Usage: "time that calls on such a connection get to end", Value: durationValue{&c.MaxConnectionAgeGrace}},
 		{Name: "max-in-flight", Usage: "calls at one time", Value: numberValue{&c.MaxInFlight}},
-		{Name: "max-in-flight-bytes", Usage: "bytes of their requests; one that is still being read counts with 6 MiB", Value: numberValue{&c.MaxInFlightBytes}},
+		{Name: "max-in-flight-bytes", Usage: "bytes of their requests; as many may be of replies that clients have not taken", Value: numberValue{&c.MaxInFlightBytes}},
 		{Name: "admission-wait", Usage: "time that a call waits for room before it is refused", Value: durationValue{&c.AdmissionWait}},
 		{Name: "identity-share", Usage: "percent of both bounds that one identity may have, unless identities says otherwise", Value: numberValue{&c.IdentityShare}},
 		{Name: "reflection", Usage: "tell callers which services there are", Value: boolValue{&c.Reflection}},

@@ -175,14 +175,14 @@ func TestSlowRequests(t *testing.T) {
 func (s *service) used(lane string) room {
 	l := s.app.access.lanes
 	used, _, _ := map[string]func() (room, int, map[refusal]uint64){
-		"judged": l.judged.look, "reading": l.reads.look, "probe": l.probes.look, "watch": l.watches.look,
+		"judged": l.judged.look, "reading": l.reads.look, "probe": l.probes.look, "watch": l.watches.look, "leaving": l.leaving.look,
 	}[lane]()
 	return used
 }
 
-// idle reports whether nothing is read or judged.
+// idle reports whether nothing is read, judged or on its way out.
 func (s *service) idle() bool {
-	return s.used("judged") == room{} && s.used("reading") == room{} && s.used("probe") == room{}
+	return s.used("judged") == room{} && s.used("reading") == room{} && s.used("probe") == room{} && s.used("leaving") == room{}
 }
 
 // Requests that are not there yet have places of their own and take nothing of the room

@@ -37,6 +37,9 @@ type interceptor struct {
 	// sending is called before each message of a stream is sent, and what it returns
 	// after that. nil: nothing.
 	sending func(ctx context.Context) (done func())
+	// message is called with each message that is sent, and returns what is sent for it.
+	// nil: nothing.
+	message func(ctx context.Context, m any) any
 	// received judges each request message before the handler sees it. nil: nothing.
 	received func(m any) error
 }
@@ -64,7 +67,7 @@ func newChain(log *slog.Logger, g *guard, l *lanes, f *form) (chain, error) {
 		{name: "compression", around: refuseCompressed},
 		{name: "deadline", around: refuseExpired},
 		{name: "identity", around: g.around},
-		{name: "admission", around: l.around, reading: l.reading, sending: l.sending},
+		{name: "admission", around: l.around, reading: l.reading, sending: l.sending, message: l.counted},
 		{name: "form", received: f.check},
 	}
 	return c, c.check()
@@ -76,7 +79,7 @@ func (c chain) check() error {
 	names := make([]string, len(c))
 	for i, step := range c {
 		names[i] = step.name
-		if step.around == nil && step.reading == nil && step.sending == nil && step.received == nil {
+		if step.around == nil && step.reading == nil && step.sending == nil && step.message == nil && step.received == nil {
 			return fmt.Errorf("server: interceptor %s does nothing", step.name)
 		}
 	}
@@ -166,6 +169,9 @@ func (c chain) unary(method string, handler grpc.MethodHandler) grpc.MethodHandl
 		var reply any
 		err := c.run(ctx, method, func(ctx context.Context) (err error) {
 			reply, err = handler(srv, ctx, func(m any) error { return c.receive(ctx, m, decode) }, nil)
+			if err == nil {
+				reply = c.message(ctx, reply)
+			}
 			return err
 		})
 		if err != nil {
@@ -173,6 +179,16 @@ func (c chain) unary(method string, handler grpc.MethodHandler) grpc.MethodHandl
 		}
 		return reply, nil
 	}
+}
+
+// message returns what is sent for a message.
+func (c chain) message(ctx context.Context, m any) any {
+	for _, step := range c {
+		if step.message != nil {
+			m = step.message(ctx, m)
+		}
+	}
+	return m
 }
 
 func (c chain) stream(method string, handler grpc.StreamHandler) grpc.StreamHandler {
@@ -205,7 +221,7 @@ func (s *guardedStream) SendMsg(m any) error {
 			defer step.sending(s.ctx)()
 		}
 	}
-	return s.ServerStream.SendMsg(m)
+	return s.ServerStream.SendMsg(s.chain.message(s.ctx, m))
 }
 
 // unknownMethod stands in logs for methods that no service has: their names are the

@@ -49,6 +49,7 @@ var errLargeProbe = &formError{faults: []fieldFault{{detail: "is larger than a r
 type lanes struct {
 	rights          map[string]right
 	judged, watches *admission
+	leaving         *admission // bytes of messages that have not left; as many as of requests
 	reads, probes   *arrivals
 	patience        time.Duration // readTimeout
 }
@@ -59,7 +60,8 @@ func newLanes(cfg Config, rights map[string]right) *lanes {
 		judged:  newAdmission(room{cfg.MaxInFlight, int64(cfg.MaxInFlightBytes)}, cfg.IdentityShare, cfg.AdmissionWait, cfg.MaxInFlight),
 		watches: newAdmission(room{maxWatches, 0}, cfg.IdentityShare, 0, 0),
 	}
-	l.judged.own = true
+	l.leaving = newAdmission(room{cfg.MaxInFlight, int64(cfg.MaxInFlightBytes)}, cfg.IdentityShare, cfg.AdmissionWait, cfg.MaxInFlight)
+	l.judged.own, l.leaving.own = true, true
 	// The same part as of what is judged.
 	share := func(who *identity) int { return max(1, l.judged.share(who).calls*maxReads/cfg.MaxInFlight) }
 	l.reads = newArrivals(maxReads, share, max(cfg.AdmissionWait, placeWait), cfg.MaxInFlight, slowAfter, slowReads)
@@ -75,6 +77,9 @@ func (l *lanes) around(ctx context.Context, method string, next func(context.Con
 		return next(ctx)
 	}
 	t := &ticket{who: whoOf(ctx)}
+	if t.out = outgoingOf(ctx, t.who); t.out != nil {
+		defer t.out.end()
+	}
 	switch of {
 	case laneJudged:
 		t.lane = l.judged
@@ -120,12 +125,26 @@ func (l *lanes) reading(ctx context.Context) (done func(size int, err error) err
 		case !places.keep(place):
 			return noRoom("")
 		case t.lane != nil:
-			return t.hold(ctx, room{1, int64(size)}, waited)
+			if err := l.taken(ctx, t.who, waited); err != nil {
+				return err
+			}
+			return t.hold(ctx, room{1, int64(size)}, time.Since(began))
 		case size > maxProbeBytes:
 			return errLargeProbe
 		}
 		return nil
 	}, nil
+}
+
+// taken waits until the identity's clients have taken so much of what was sent to them
+// that more may be.
+func (l *lanes) taken(ctx context.Context, who *identity, waited time.Duration) error {
+	const any = 1
+	if err := l.leaving.acquire(ctx, who, room{bytes: any}, waited); err != nil {
+		return err
+	}
+	l.leaving.release(who, room{bytes: any})
+	return nil
 }
 
 // sending is called before a stream sends, and done after that: who does not read must
@@ -136,6 +155,11 @@ func (l *lanes) sending(ctx context.Context) (done func()) {
 	}
 	stop := cutAfter(ctx, l.patience)
 	return func() { stop() }
+}
+
+// departures returns those of a new connection, which end it by cut.
+func (l *lanes) departures(cut func(who *identity, held int64)) *departures {
+	return &departures{lane: l.leaving, patience: l.patience, cut: cut}
 }
 
 // connOf tells connections apart; all calls of one have the same.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync"
@@ -60,9 +61,15 @@ func closed(l net.Listener) error {
 // would keep a caller from another replica that has room.
 type boundedListener struct {
 	net.Listener
-	most    int64
+	most int64
+	// leave makes the departures of a connection, which end it by cut; nil: replies do not
+	// count.
+	leave func(cut func(who *identity, held int64)) *departures
+	log   *slog.Logger
+
 	open    atomic.Int64
 	refused atomic.Uint64
+	untaken atomic.Uint64 // ended, since a reply was not taken
 }
 
 // Accept implements [net.Listener].
@@ -73,7 +80,7 @@ func (l *boundedListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		if l.open.Add(1) <= l.most {
-			return &boundedConn{Conn: conn, left: sync.OnceFunc(func() { l.open.Add(-1) })}, nil
+			return l.bounded(conn), nil
 		}
 		l.open.Add(-1)
 		l.refused.Add(1)
@@ -81,11 +88,32 @@ func (l *boundedListener) Accept() (net.Conn, error) {
 	}
 }
 
+func (l *boundedListener) bounded(conn net.Conn) *boundedConn {
+	c := &boundedConn{Conn: conn, addr: conn.RemoteAddr()}
+	left := func() { l.open.Add(-1) }
+	if l.leave != nil {
+		d := l.leave(func(who *identity, held int64) {
+			l.untaken.Add(1)
+			l.log.Warn("a connection was closed, since its client did not take a reply",
+				"identity", who.Name, "remote", conn.RemoteAddr().String(), "bytes", held)
+			_ = c.Close()
+		})
+		c.addr = &connAddr{c.addr, d}
+		left = func() { l.open.Add(-1); d.end() }
+	}
+	c.left = sync.OnceFunc(left)
+	return c
+}
+
 // boundedConn gives its place back when it is closed.
 type boundedConn struct {
 	net.Conn
+	addr net.Addr
 	left func()
 }
+
+// RemoteAddr implements [net.Conn]. Its text is the client's address.
+func (c *boundedConn) RemoteAddr() net.Addr { return c.addr }
 
 // Close implements [net.Conn].
 func (c *boundedConn) Close() error {

@@ -11,10 +11,12 @@ var (
 		"Open gRPC connections.", nil, nil)
 	connectionsRefusedDesc = prometheus.NewDesc("hallmark_connections_refused_total",
 		"Connections that were closed at once because there were too many.", nil, nil)
+	connectionsCutDesc = prometheus.NewDesc("hallmark_connections_cut_total",
+		"Connections that were closed since their client did not take a reply.", nil, nil)
 	inFlightDesc = prometheus.NewDesc("hallmark_in_flight_calls",
 		"Calls that are judged now (lane: judged), requests of such that are being read (reading), requests of probes and watchers that are being read (probe), streams that last (watch).", []string{"lane"}, nil)
 	inFlightBytesDesc = prometheus.NewDesc("hallmark_in_flight_bytes",
-		"Bytes of their requests; one that is being read counts with the largest size.", []string{"lane"}, nil)
+		"Bytes of their requests; one that is being read counts with the largest size. Lane leaving: of replies that clients have not taken.", []string{"lane"}, nil)
 	waitingDesc = prometheus.NewDesc("hallmark_admission_waiting_calls",
 		"Calls that wait for room now.", []string{"lane"}, nil)
 	noRoomDesc = prometheus.NewDesc("hallmark_admission_refused_total",
@@ -41,7 +43,7 @@ type servingCollector struct {
 // Describe implements [prometheus.Collector].
 func (c servingCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		connectionsDesc, connectionsRefusedDesc, inFlightDesc, inFlightBytesDesc, waitingDesc, noRoomDesc,
+		connectionsDesc, connectionsRefusedDesc, connectionsCutDesc, inFlightDesc, inFlightBytesDesc, waitingDesc, noRoomDesc,
 		deniedDesc, handshakesDesc, expiryDesc, filesDesc, filesRefusedDesc,
 	} {
 		out <- d
@@ -56,10 +58,11 @@ func (c servingCollector) Collect(out chan<- prometheus.Metric) {
 	const gauge, counter = prometheus.GaugeValue, prometheus.CounterValue
 	send(gauge, connectionsDesc, float64(c.listener.open.Load()))
 	send(counter, connectionsRefusedDesc, float64(c.listener.refused.Load()))
+	send(counter, connectionsCutDesc, float64(c.listener.untaken.Load()))
 	for _, l := range []struct {
 		name string
 		look func() (used room, waiting int, refused map[refusal]uint64)
-	}{{"judged", c.access.lanes.judged.look}, {"reading", c.access.lanes.reads.look}, {"watch", c.access.lanes.watches.look}, {"probe", c.access.lanes.probes.look}} {
+	}{{"judged", c.access.lanes.judged.look}, {"reading", c.access.lanes.reads.look}, {"leaving", c.access.lanes.leaving.look}, {"watch", c.access.lanes.watches.look}, {"probe", c.access.lanes.probes.look}} {
 		used, waiting, refused := l.look()
 		send(gauge, inFlightDesc, float64(used.calls), l.name)
 		send(gauge, inFlightBytesDesc, float64(used.bytes), l.name)

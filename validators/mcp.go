@@ -52,7 +52,7 @@ func (c callResult) check(s *shape, v strictjson.Value, under string) {
 	if !s.is(v, strictjson.Object, under) {
 		return
 	}
-	if kind := v.Member("resultType"); s.is(kind, strictjson.String, under+"/resultType") && kind.Text() != "complete" {
+	if kind := v.Member("resultType"); kind.Exists() && (kind.Kind() != strictjson.String || kind.Text() != "complete") {
 		s.mcpFault(under+"/resultType", "const", kind.Offset(), "the result is not a complete one")
 	}
 	content := v.Member("content")

@@ -38,11 +38,12 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 		return nil, fmt.Errorf("audit/sqlite: open: %w", err)
 	}
 	s := &Store{
-		path:  path,
-		opts:  opts,
-		queue: make(chan *job, opts.QueueRecords),
-		steps: make(chan *step),
-		done:  make(chan struct{}),
+		path:     path,
+		opts:     opts,
+		patience: readTimeout,
+		queue:    make(chan *job, opts.QueueRecords),
+		steps:    make(chan *step),
+		done:     make(chan struct{}),
 	}
 	if err := s.open(ctx); err != nil {
 		// Best effort: the cause is what counts.

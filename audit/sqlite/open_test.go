@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"modernc.org/sqlite"
 
@@ -188,6 +189,28 @@ func TestOpenTogether(t *testing.T) {
 	records, _, err := s.List(t.Context(), audit.AllTenants(), audit.Filter{}, 0, "")
 	if err != nil || len(records) != 4 {
 		t.Errorf("List = %d records, %v; want 4", len(records), err)
+	}
+}
+
+// A list that finds nothing for long is ended, and says what helps; a reader who has lost
+// patience before that hears of its own end.
+func TestLongList(t *testing.T) {
+	s := mustOpen(t, newPath(t), Options{})
+	defer closeStore(t, s)
+	none := audit.Filter{RequestID: "none"}
+	s.patience = time.Nanosecond
+	_, _, err := s.List(t.Context(), audit.AllTenants(), none, 0, "")
+	if !errors.Is(err, audit.ErrUnavailable) || !strings.Contains(err.Error(), "narrow the filter") {
+		t.Errorf("List = %v, want ErrUnavailable", err)
+	}
+	s.patience = readTimeout
+	ctx, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
+	defer cancel()
+	if _, _, err := s.List(ctx, audit.AllTenants(), none, 0, ""); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, audit.ErrUnavailable) {
+		t.Errorf("List of a reader without patience = %v", err)
+	}
+	if _, _, err := s.List(t.Context(), audit.AllTenants(), none, 0, ""); err != nil {
+		t.Errorf("List = %v", err)
 	}
 }
 

@@ -45,7 +45,9 @@ func (s *Store) List(ctx context.Context, scope audit.Scope, filter audit.Filter
 		}
 		q.after(c)
 	}
-	found, err := s.read.QueryContext(ctx, q.String(), append(q.args, pageSize+1)...)
+	within, cancel := context.WithTimeout(ctx, s.patience)
+	defer cancel()
+	found, err := s.read.QueryContext(within, q.String(), append(q.args, pageSize+1)...)
 	if err != nil {
 		return nil, "", s.readError(ctx, "list", err)
 	}
@@ -161,6 +163,9 @@ func (s *Store) readError(ctx context.Context, what string, err error) error {
 	defer s.mu.RUnlock()
 	if s.closed {
 		return fmt.Errorf("audit/sqlite: %s: %w: %w", what, audit.ErrUnavailable, audit.ErrClosed)
+	}
+	if errors.Is(err, context.DeadlineExceeded) { // ours, since it is not the caller's
+		err = fmt.Errorf("it took longer than %s; narrow the filter, by time, tool or session (%w)", s.patience, err)
 	}
 	return fmt.Errorf("audit/sqlite: %s from %s: %w: %w", what, s.path, audit.ErrUnavailable, explain(err))
 }

@@ -68,6 +68,8 @@ const (
 
 	// maxBatch is the number of entries in one transaction at most.
 	maxBatch = 256
+	// readTimeout is how long a list may look for its rows, whatever its reader's patience.
+	readTimeout = 30 * time.Second
 	// stallAfter is how long a commit may take before Ready says that the disk hangs.
 	stallAfter = 5 * time.Second
 )
@@ -126,6 +128,8 @@ type Store struct {
 	wal   fs.FileInfo
 
 	lookups lookups // query_only
+
+	patience time.Duration // readTimeout
 
 	mu     sync.RWMutex // guards closed against sends to queue
 	closed bool

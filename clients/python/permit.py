@@ -34,22 +34,33 @@ def verify_permit(token: str, keys: Keys, want: Expect, arguments: bytes, now: f
     until exp + SKEW, and only then act: a permit is good once."""
     try:
         head, body, tail = token.split(".")
-        header = json.loads(_decode(head))
+        header = _object(head)
         if len(token) > 8192 or header != {"alg": "EdDSA", "typ": "hallmark-permit+jwt", "kid": header["kid"]}:
             raise PermitRefused("header")  # another member, type or algorithm than these keys have
         keys[header["kid"]].verify(_decode(tail), f"{head}.{body}".encode())
-        claims: dict[str, Any] = json.loads(_decode(body))
+        claims = _object(body)
         expected = {**want, "args_sha256": hashlib.sha256(arguments).hexdigest()}
         for name in ("iss", "ten", "aud", "tool", "ver", "principal", "args_sha256"):
-            if claims[name] != expected[name]:
-                raise PermitRefused(name)
-        if not claims["iat"] - SKEW <= now < claims["exp"] + SKEW <= claims["iat"] + 60 + SKEW:
+            if (type(claims[name]), claims[name]) != (type(expected[name]), expected[name]):
+                raise PermitRefused(name)  # True == 1 == 1.0, but not here
+        iat, exp, obligations = claims["iat"], claims["exp"], claims["obl"]
+        if (type(iat), type(exp)) != (int, int) or not 0 < exp - iat <= 60 or not iat - SKEW <= now < exp + SKEW:
             raise PermitRefused("exp")
-        if not set(claims["obl"]) <= set(want["obligations"]):
+        if type(obligations) is not list or not set(obligations) <= set(want["obligations"]):
             raise PermitRefused("obl")
+        if type(claims["jti"]) is not str or not claims["jti"]:
+            raise PermitRefused("jti")
     except (InvalidSignature, LookupError, RecursionError, TypeError, ValueError) as fault:
         raise PermitRefused(type(fault).__name__) from None
     return claims
+
+
+def _object(segment: str) -> dict[str, Any]:
+    text = _decode(segment).decode()
+    value = json.loads(text)
+    if type(value) is not dict or json.dumps(value, ensure_ascii=False, separators=(",", ":")) != text:
+        raise ValueError("not as the service writes it")  # a name that stands twice, say
+    return value
 
 
 def _decode(segment: str) -> bytes:

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import unittest
+from pathlib import Path
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -34,7 +35,7 @@ def encode(data: bytes) -> str:
 
 
 def sign(header: Any, claims: Any, signer: Ed25519PrivateKey = SIGNER) -> str:
-    signed = f"{encode(json.dumps(header).encode())}.{encode(json.dumps(claims).encode())}"
+    signed = ".".join(encode(json.dumps(part, separators=(",", ":")).encode()) for part in (header, claims))
     return f"{signed}.{encode(signer.sign(signed.encode()))}"
 
 
@@ -62,6 +63,19 @@ def verify(token: str, now: float = NOW, arguments: bytes = ARGUMENTS, **want: A
 
 
 class Recipe(unittest.TestCase):
+    def test_permits_of_all_languages(self) -> None:
+        file = json.loads(Path("../permits.json").read_text(encoding="utf-8"))
+        keys = permit_keys(json.dumps(file["jwks"]))
+        for row in file["permits"]:
+            with self.subTest(row["name"]):
+                arguments = row.get("arguments", file["arguments"]).encode()
+                try:
+                    verify_permit(row["token"], keys, file["expect"], arguments, row.get("now", file["now"]))
+                    taken = True
+                except PermitRefused:
+                    taken = False
+                self.assertEqual(taken, row["taken"])
+
     def test_takes(self) -> None:
         good = sign(HEADER, CLAIMS)
         for now in (NOW - 5, NOW, NOW + 64.9):

@@ -52,12 +52,29 @@ func parseGrants(raw []byte) ([]*hallmarkv1.Grant, error) {
 		if element.Kind() != strictjson.Object {
 			return nil, fmt.Errorf("grant %d is not an object", i+1)
 		}
-		if err := protojson.Unmarshal(strictjson.AppendJSON(nil, element), g); err != nil {
+		if err := protojson.Unmarshal(asMessage(raw, element), g); err != nil {
 			return nil, fmt.Errorf("grant %d: %s", i+1, protoFault(err))
 		}
 		out = append(out, g)
 	}
 	return out, nil
+}
+
+// asMessage is the text of a grant in raw with the values of its scopes as the API has
+// them, also where they stand as a list alone, as in the cases of contracts.
+func asMessage(raw []byte, grant strictjson.Value) []byte {
+	var out []byte
+	at := grant.Offset()
+	for _, scope := range grant.Member("scopes").Elements() {
+		values := scope.Member("values")
+		if values.Kind() != strictjson.Array {
+			continue
+		}
+		out = append(append(out, raw[at:values.Offset()]...), `{"values":`...)
+		out = append(append(out, raw[values.Offset():values.End()]...), '}')
+		at = values.End()
+	}
+	return append(out, raw[at:grant.End()]...)
 }
 
 var protoPlace = regexp.MustCompile(`^proto:[\s\x{A0}]*(?:syntax error[\s\x{A0}]*)?(?:\(line \d+:\d+\):\s*)?`)

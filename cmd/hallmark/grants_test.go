@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/protobuf/proto"
+
 	hallmarkv1 "github.com/hallmark-gate/hallmark/gen/hallmark/v1"
 )
 
@@ -19,6 +21,10 @@ var files = []struct {
 	{"an empty list", `[]`, 0, ""},
 	{"an object", `{"grants":[` + oneGrant + `,` + oneGrant + `]}`, 2, ""},
 	{"the other spelling", `[{"id":"g","tool":"t","notAfter":"2026-01-15T18:00:00Z","unlimitedUses":true}]`, 1, ""},
+	{"values as a list alone", `[{"id":"g","tool":"t","unlimited_uses":true,"scopes":[{"values":["a", "]"] ,"name":"r"},{"name":"s","any":true},{"name":"n","values":[]}]},` + oneGrant + `]`, 2, ""},
+	{"values of a wrong type", `[{"id":"g","scopes":[{"name":"a","values":[["x"]]}]}]`, 0, "grant 1: "},
+	{"values as a text", `[{"id":"g","scopes":[{"name":"a","values":"x"}]}]`, 0, "grant 1: "},
+	{"values twice", `[{"id":"g","scopes":[{"name":"a","values":["x"],"any":true}]}]`, 0, "grant 1: "},
 	{"one grant, bare", oneGrant, 0, "neither a list"},
 	{"an object with more", `{"grants":[],"approval":"x"}`, 0, "neither a list"},
 	{"another member", `{"grant":[]}`, 0, "neither a list"},
@@ -112,5 +118,15 @@ func TestTokenLike(t *testing.T) {
 		if tokenLike(tt.name) != tt.want {
 			t.Errorf("%s: %q", tt.line, tt.name)
 		}
+	}
+}
+
+// Values as cases write them are those of the API.
+func TestValuesAsAList(t *testing.T) {
+	list := strings.Replace(oneGrant, `{"values":["@example.test"]}`, `["@example.test"]`, 1)
+	a, err1 := parseGrants([]byte(`[` + oneGrant + `]`))
+	b, err2 := parseGrants([]byte(`[` + list + `]`))
+	if err1 != nil || err2 != nil || !proto.Equal(a[0], b[0]) {
+		t.Errorf("%v, %v: %v, %v", a, err1, b, err2)
 	}
 }

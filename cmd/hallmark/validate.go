@@ -24,7 +24,9 @@ type validateFlags struct {
 	at                            remote
 	version                       uint32
 	requestID, sessionID, args    string
+	callID                        string
 	source, mediaType             string
+	redirects                     uint32
 	httpStatus, exitCode, attempt int
 	transportError                string
 	now                           string
@@ -67,9 +69,11 @@ Exit codes: 0 accepted, 1 refused, 2 no answer.`,
 	flags.Uint32Var(&f.version, "contract-version", 0, "version of the contract; 0: the current one")
 	flags.StringVar(&f.requestID, "request-id", "", "id of the outstanding request; empty: a fresh one")
 	flags.StringVar(&f.sessionID, "session-id", "", "task or conversation")
+	flags.StringVar(&f.callID, "call-id", "", "the framework's own id of the call, which a JSON-RPC response must bear")
 	flags.StringVar(&f.args, "arguments", "", "JSON object that the tool was called with")
 	flags.StringVar(&f.source, "source", "", "endpoint or command line that the reply came from")
 	flags.StringVar(&f.mediaType, "media-type", "", "declared media type; empty: the contract's only one")
+	flags.Uint32Var(&f.redirects, "redirects", 0, "how often the request was redirected")
 	flags.IntVar(&f.httpStatus, "http-status", 0, "HTTP status of the reply")
 	flags.IntVar(&f.exitCode, "exit-code", 0, "exit code of the command")
 	flags.IntVar(&f.attempt, "attempt", 0, "which attempt, from 1")
@@ -168,7 +172,7 @@ func (f *validateFlags) request(cmd *cobra.Command) (*hallmarkv1.ValidateRequest
 	if f.requestID == "" {
 		f.requestID = uuid.NewString()
 	}
-	upstream := &hallmarkv1.Upstream{Source: f.source, MediaType: f.mediaType}
+	upstream := &hallmarkv1.Upstream{Source: f.source, MediaType: f.mediaType, Redirects: f.redirects}
 	if err := f.status(cmd, upstream); err != nil {
 		return nil, err
 	}
@@ -176,7 +180,7 @@ func (f *validateFlags) request(cmd *cobra.Command) (*hallmarkv1.ValidateRequest
 		Request: &hallmarkv1.OutstandingRequest{
 			Tool: f.tool, RequestId: f.requestID, ContractVersion: f.version,
 			ArgumentsJson: f.args, SessionId: f.sessionID, Attempt: uint32(f.attempt), //nolint:gosec // looked at above
-			IssuedAt: timestamppb.Now(),
+			IssuedAt: timestamppb.Now(), CallId: f.callID,
 		},
 		Upstream: upstream,
 	}
@@ -184,7 +188,7 @@ func (f *validateFlags) request(cmd *cobra.Command) (*hallmarkv1.ValidateRequest
 	if request.Request.Evidence, err = in.tokens("--evidence", f.evidence, receipt.ReceiptKind); err != nil {
 		return nil, err
 	}
-	if f.file == "" && f.transportError != "" {
+	if f.file == "" && f.noReply() {
 		return request, nil
 	}
 	raw, err := f.read(in)
@@ -193,6 +197,11 @@ func (f *validateFlags) request(cmd *cobra.Command) (*hallmarkv1.ValidateRequest
 	}
 	request.Payload = &hallmarkv1.ValidateRequest_Raw{Raw: raw}
 	return request, nil
+}
+
+// noReply reports whether the status says that there is none to be judged.
+func (f *validateFlags) noReply() bool {
+	return f.transportError != "" || f.exitCode != 0 || f.httpStatus != 0 && (f.httpStatus < 200 || f.httpStatus > 299)
 }
 
 // read reads the reply, at most one byte more than the service takes.

@@ -1,6 +1,7 @@
 /** What the recipe takes and refuses, with keys of the test's own. */
 import assert from "node:assert/strict";
 import { createHash, generateKeyPairSync, sign as signBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { PermitRefused, permitKeys, verifyPermit, type Expect } from "./permit.js";
@@ -51,6 +52,16 @@ const check = (token: string, now = NOW, args: Uint8Array = ARGUMENTS, want: Par
   verifyPermit(token, KEYS, want as Expect, args, now);
 const refused = (line: string, verify: () => unknown) => assert.throws(verify, PermitRefused, line);
 const good = sign(HEADER, CLAIMS);
+
+test("permits of all languages", () => {
+  const file = JSON.parse(readFileSync("../permits.json", "utf8"));
+  const keys = permitKeys(JSON.stringify(file.jwks));
+  const want = { ...file.expect, obligations: new Set(file.expect.obligations) };
+  for (const { name, taken, token, now = file.now, arguments: args = file.arguments } of file.permits) {
+    const verify = () => verifyPermit(token, keys, want, Buffer.from(args), now);
+    taken ? assert.doesNotThrow(verify, name) : refused(name, verify);
+  }
+});
 
 test("takes", () => {
   for (const now of [NOW - 5, NOW, NOW + 64.9]) assert.deepEqual(check(good, now), CLAIMS);

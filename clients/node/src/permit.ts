@@ -28,18 +28,19 @@ export function permitKeys(jwksJson: string): Keys {
 export function verifyPermit(token: string, keys: Keys, want: Expect, args: Uint8Array, now: number): Claims {
   try {
     const [head = "", body = "", tail = "", ...more] = token.split(".");
-    const header = JSON.parse(decode(head).toString());
+    const header = object(head);
     need(token.length <= 8192 && more.length === 0 && Object.keys(header).sort().join() === "alg,kid,typ", "header");
     need(header.typ === "hallmark-permit+jwt" && header.alg === "EdDSA", "typ or alg");
     const key = keys.get(header.kid);
     need(key !== undefined && verify(null, Buffer.from(`${head}.${body}`), key, decode(tail)), "kid or signature");
-    const claims = JSON.parse(decode(body).toString());
+    const claims = object(body);
     const expected = { ...want, args_sha256: createHash("sha256").update(args).digest("hex") };
     for (const name of ["iss", "ten", "aud", "tool", "ver", "principal", "args_sha256"] as const)
       need(claims[name] !== undefined && claims[name] === expected[name], name);
-    const { iat, exp, obl } = claims;
-    need(Number.isInteger(iat) && Number.isInteger(exp) && exp - iat <= 60, "iat or exp");
+    const { iat, exp, jti, obl } = claims;
+    need(Number.isInteger(iat) && Number.isInteger(exp) && iat < exp && exp - iat <= 60, "iat or exp");
     need(iat - SKEW <= now && now < exp + SKEW, "exp");
+    need(typeof jti === "string" && jti !== "", "jti");
     need(Array.isArray(obl) && obl.every((o) => want.obligations.has(o)), "obl");
     return claims;
   } catch (fault) {
@@ -49,6 +50,14 @@ export function verifyPermit(token: string, keys: Keys, want: Expect, args: Uint
 
 function need(right: boolean, what: string): void {
   if (!right) throw new PermitRefused(what);
+}
+
+/** An object as the service writes it: JSON.parse passes over a name that stands twice. */
+function object(segment: string) {
+  const text = decode(segment).toString();
+  const value = JSON.parse(text);
+  need(JSON.stringify(value) === text, "JSON");
+  return value;
 }
 
 function decode(segment: string): Buffer {

@@ -32,11 +32,11 @@ pub async fn execute(
     let expect = Expect {
         issuer: env::var("HALLMARK_ISSUER")?,
         tenant: env::var("HALLMARK_TENANT")?,
-        audience: "job_restart",
-        tool: "job_restart",
+        audience: "job_restart".into(),
+        tool: "job_restart".into(),
         version: 1,
-        principal: PRINCIPAL,
-        obligations: &[],
+        principal: PRINCIPAL.into(),
+        obligations: Vec::new(),
     };
     let arguments = allowed.arguments.as_bytes();
     let now = SystemTime::now();
@@ -61,8 +61,8 @@ fn takes_no_other(good: &Allowed, keys: &Keys, expect: &Expect) -> Result<(), St
     let other = if good.permit[at..].starts_with('A') { "B" } else { "A" };
     let mut forged = good.permit.clone();
     forged.replace_range(at..=at, other);
-    let eve = Expect { principal: "eve@example.test", ..expect.clone() };
-    let elsewhere = Expect { audience: "deploy", ..expect.clone() };
+    let eve = Expect { principal: "eve@example.test".into(), ..expect.clone() };
+    let elsewhere = Expect { audience: "deploy".into(), ..expect.clone() };
     let (earlier, later) = (now - Duration::from_secs(60), now + Duration::from_secs(120));
     for (what, token, expect, arguments, now) in [
         ("one byte more", &good.permit, expect, &longer, now),

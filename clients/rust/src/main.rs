@@ -5,6 +5,7 @@
 mod executor;
 mod orchestrator;
 mod permit;
+mod permits;
 mod vectors;
 
 use std::{env, error, fmt::Display, fs, process::ExitCode, time::Duration};
@@ -41,6 +42,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), Error> {
+    step("permits of all languages", permits::run_all("../permits.json"))?;
     let channel = dial().await?;
     let gate = GateServiceClient::new(channel.clone());
     let allowed = orchestrator::restart(&gate).await?;

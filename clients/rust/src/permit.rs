@@ -7,13 +7,14 @@ use std::{
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use ed25519_dalek::{Signature, VerifyingKey};
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
 /// What was not right; a permit that is refused for anything is refused.
 pub type Refused = &'static str;
 
 const SKEW: Duration = Duration::from_secs(5);
+const MAX_LIFE: Duration = Duration::from_secs(60);
 const MAX_BYTES: usize = 8192;
 
 /// The published keys that verify permits, by their id.
@@ -73,7 +74,6 @@ pub struct Claims {
     exp: u64,
     jti: String,
     args_sha256: String,
-    #[serde(default)]
     obl: Vec<String>,
 }
 
@@ -82,11 +82,11 @@ pub struct Claims {
 pub struct Expect {
     pub issuer: String,
     pub tenant: String,
-    pub audience: &'static str,
-    pub tool: &'static str,
+    pub audience: String,
+    pub tool: String,
     pub version: u32,
-    pub principal: &'static str,
-    pub obligations: &'static [&'static str],
+    pub principal: String,
+    pub obligations: Vec<String>,
 }
 
 /// Checks a permit for the arguments that are about to be executed. An unknown key is a
@@ -101,15 +101,17 @@ pub fn verify(
     check(token.len() <= MAX_BYTES, "size")?;
     let (signed, signature) = token.rsplit_once('.').ok_or("form")?;
     let (header, claims) = signed.split_once('.').ok_or("form")?;
-    let header: Header = serde_json::from_slice(&decode(header)?).map_err(|_| "header")?;
+    let header: Header = object(header).map_err(|_| "header")?;
     check(header.typ == "hallmark-permit+jwt", "typ")?;
     let key = keys.0.get(&header.kid).ok_or("kid")?;
     check(header.alg == "EdDSA", "alg")?;
     let signature = Signature::from_slice(&decode(signature)?).map_err(|_| "signature")?;
     key.verify_strict(signed.as_bytes(), &signature).map_err(|_| "signature")?;
 
-    let claims: Claims = serde_json::from_slice(&decode(claims)?).map_err(|_| "claims")?;
+    let claims: Claims = object(claims)?;
     let (issued, expires) = (moment(claims.iat)?, moment(claims.exp)?);
+    let life = expires.duration_since(issued).map_err(|_| "exp")?;
+    check(!life.is_zero() && life <= MAX_LIFE, "exp")?;
     check(claims.iss == want.issuer, "iss")?;
     check(claims.ten == want.tenant, "ten")?;
     check(claims.aud == want.audience, "aud")?;
@@ -119,10 +121,17 @@ pub fn verify(
     check(issued <= now + SKEW, "iat")?;
     check(now < expires + SKEW, "exp")?;
     check(claims.args_sha256 == format!("{:x}", Sha256::digest(arguments)), "args_sha256")?;
-    let known = claims.obl.iter().all(|o| want.obligations.contains(&o.as_str()));
+    let known = claims.obl.iter().all(|o| want.obligations.contains(o));
     check(known, "obl")?;
     check(!claims.jti.is_empty(), "jti")?;
     Ok(claims)
+}
+
+/// Reads an object; serde would also take its members as a list.
+fn object<T: DeserializeOwned>(segment: &str) -> Result<T, Refused> {
+    let text = decode(segment)?;
+    check(text.starts_with(b"{"), "no object")?;
+    serde_json::from_slice(&text).map_err(|_| "claims")
 }
 
 fn decode(segment: &str) -> Result<Vec<u8>, Refused> {

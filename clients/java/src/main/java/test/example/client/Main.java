@@ -23,6 +23,7 @@ final class Main {
   public static void main(String[] args) throws Exception {
     ManagedChannel channel = dial();
     try {
+      step("permits of all languages", () -> Permits.runAll(Path.of("../permits.json")));
       GateServiceGrpc.GateServiceBlockingStub gate = GateServiceGrpc.newBlockingStub(channel);
       Orchestrator.Allowed allowed = new Orchestrator(gate).restart();
       new Executor(gate, ContractServiceGrpc.newBlockingStub(channel)).execute(allowed);
