@@ -188,7 +188,7 @@ func (a *App) start(ctx context.Context, opened *releases) (*running, error) {
 		return nil, bindFault("listen", a.cfg.Listen, err)
 	}
 	rpcListener := &boundedListener{Listener: bound, most: int64(a.cfg.MaxConnections)}
-	measured := newMetrics(a.Reloads, calls, servingCollector{a.access, rpcListener}, store)
+	measured := newMetrics(a.Reloads, calls, servingCollector{a.access, rpcListener, a.keys, a.originals.recipients}, store)
 	told, err := newTelemetry(ctx, a.deps.Getenv, measured, log)
 	if err != nil {
 		return nil, errors.Join(err, closed(rpcListener))
