@@ -220,6 +220,7 @@ func (a *App) start(ctx context.Context, opened *releases) (*running, error) {
 	if a.cfg.AutoMemoryLimit {
 		opened.serving = append(opened.serving, cleanup{"memory limit", limitMemory(log)})
 	}
+	opened.serving = append(opened.serving, cleanup{"look at the store", startStoreLog(store, storeEvery, a.deps.Clock, log)})
 	opened.serving = append(opened.serving, cleanup{"purge", startPurge(store, a.cfg.KeepEvents, a.deps.Clock, log)})
 	broken := make(chan error, 2)
 	go func() { broken <- rpc.Serve(rpcListener) }()
@@ -311,7 +312,7 @@ func (a *App) startReload(g *gate.Gate) (stop func(context.Context) error) {
 // end, and cuts off those that do not.
 func (a *App) drain(rpc *grpc.Server, h *health) {
 	log := a.deps.Log
-	log.Info("draining", "wait", a.cfg.DrainWait, "timeout", a.cfg.DrainTimeout)
+	log.Info("draining", "wait", a.cfg.DrainWait.String(), "timeout", a.cfg.DrainTimeout.String())
 	h.drain()
 	time.Sleep(a.cfg.DrainWait)
 	h.end()
