@@ -256,11 +256,19 @@ func (s *sheet) agent(e *hallmarkv1.Event) {
 	}
 }
 
+// overQuota is the signal of an original that was not kept for want of room.
+const overQuota = "original_over_quota"
+
 // original prints whether the original was kept, and what can be done with it.
 func (s *sheet) original(e *hallmarkv1.Event, at remote) {
 	s.section("original")
 	s.member("digest", e.GetRawDigest())
-	if !e.GetOriginalKept() {
+	switch {
+	case e.GetOriginalKept():
+	case e.GetSignals()[overQuota] > 0:
+		s.member("kept", "no; the caller had used up --originals-per-day of the service")
+		return
+	default:
 		s.member("kept", "no; see retention in the contract, and --recipients of the service")
 		return
 	}

@@ -222,3 +222,15 @@ func TestTableTellsRedeem(t *testing.T) {
 		}
 	}
 }
+
+// Why an original is not kept is what the record says.
+func TestSheetSaysWhyNothingIsKept(t *testing.T) {
+	for signal, want := range map[string]string{"": "see retention", overQuota: "--originals-per-day"} {
+		var out bytes.Buffer
+		s := sheet{w: &out}
+		s.event(&hallmarkv1.Event{Rpc: "validate", Signals: map[string]uint64{signal: 1}}, remote{addr: defaultAddr})
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q: want %q in\n%s", signal, want, out.String())
+		}
+	}
+}
