@@ -119,8 +119,11 @@ func (c *Config) checkBounds() error {
 		name  string
 		value time.Duration
 	}{
-		{"reload-every", c.ReloadEvery}, {"drain-wait", c.DrainWait}, {"drain-timeout", c.DrainTimeout},
-		{"max-connection-age", c.MaxConnectionAge}, {"admission-wait", c.AdmissionWait},
+		{"reload-every", c.ReloadEvery},
+		{"drain-wait", c.DrainWait},
+		{"drain-timeout", c.DrainTimeout},
+		{"max-connection-age", c.MaxConnectionAge},
+		{"admission-wait", c.AdmissionWait},
 	} {
 		if d.value < 0 {
 			return fmt.Errorf("%s: must not be negative", d.name)
