@@ -148,6 +148,8 @@ func (s *reading) entry(name string, depth int) error {
 	// Stat, not the entry's own type: it follows links.
 	info, err := fs.Stat(s.fsys, name)
 	switch {
+	case err != nil && strings.Contains(err.Error(), "escapes from parent"): // os.Root has no name for it
+		return fmt.Errorf("contract: %s is a link that leads out of the directory; put what it leads to in its place", name)
 	case err != nil:
 		return fmt.Errorf("contract: read file: %w", err)
 	case info.IsDir():

@@ -105,7 +105,7 @@ func (d Dir) Load() (*KeySet, error) {
 
 // LoadOver is [Dir.Load] over keys that were loaded before: a set that cannot be read
 // keeps those, and keeps no other set from being read. The error joins one [*DirError] for
-// each such set; the keys are valid beside it.
+// each such set, or is one for a directory that is not there; the keys are valid beside it.
 func (d Dir) LoadOver(before *KeySet) (*KeySet, error) {
 	s := &KeySet{rings: make(map[Kind]*ring)}
 	var faults []error
@@ -121,6 +121,9 @@ func (d Dir) LoadOver(before *KeySet) (*KeySet, error) {
 		for _, k := range keys {
 			s.rings[set.kind].add(k) // algorithms differ within a kind, and so do kids
 		}
+	}
+	if _, err := os.Stat(string(d)); errors.Is(err, fs.ErrNotExist) { // one fault, not one for each set
+		return s, &DirError{string(d), fs.ErrNotExist}
 	}
 	return s, errors.Join(faults...)
 }

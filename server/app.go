@@ -188,7 +188,7 @@ func (a *App) start(ctx context.Context, opened *releases) (*running, error) {
 		return nil, bindFault("listen", a.cfg.Listen, err)
 	}
 	rpcListener := &boundedListener{Listener: bound, most: int64(a.cfg.MaxConnections), leave: a.access.lanes.departures, log: log}
-	measured := newMetrics(a.Reloads, calls, servingCollector{a.access, rpcListener}, store)
+	measured := newMetrics(a.Reloads, calls, servingCollector{a.access, rpcListener, a.keys, a.originals.recipients}, store)
 	told, err := newTelemetry(ctx, a.deps.Getenv, measured, log)
 	if err != nil {
 		return nil, errors.Join(err, closed(rpcListener))
@@ -220,6 +220,7 @@ func (a *App) start(ctx context.Context, opened *releases) (*running, error) {
 	if a.cfg.AutoMemoryLimit {
 		opened.serving = append(opened.serving, cleanup{"memory limit", limitMemory(log)})
 	}
+	opened.serving = append(opened.serving, cleanup{"look at the store", startStoreLog(store, storeEvery, a.deps.Clock, log)})
 	opened.serving = append(opened.serving, cleanup{"purge", startPurge(store, a.cfg.KeepEvents, a.deps.Clock, log)})
 	broken := make(chan error, 2)
 	go func() { broken <- rpc.Serve(rpcListener) }()
@@ -300,7 +301,7 @@ func (a *App) startReload(g *gate.Gate) (stop func(context.Context) error) {
 // end, and cuts off those that do not.
 func (a *App) drain(rpc *grpc.Server, h *health) {
 	log := a.deps.Log
-	log.Info("draining", "wait", a.cfg.DrainWait, "timeout", a.cfg.DrainTimeout)
+	log.Info("draining", "wait", a.cfg.DrainWait.String(), "timeout", a.cfg.DrainTimeout.String())
 	h.drain()
 	time.Sleep(a.cfg.DrainWait)
 	h.end()

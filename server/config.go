@@ -146,6 +146,15 @@ type Field struct {
 // Key returns the field's name in the configuration file.
 func (f Field) Key() string { return strings.ReplaceAll(f.Name, "-", "_") }
 
+// Shown is the setting for people: a secret that is set is hidden, and one that is not is
+// seen not to be.
+func (f Field) Shown() string {
+	if f.Secret && f.Value.String() != "" {
+		return "(hidden)"
+	}
+	return f.Value.String()
+}
+
 // Fields returns every setting. The values write into c.
 func (c *Config) Fields() []Field {
 	fields := []Field{
@@ -195,11 +204,7 @@ func (c *Config) Print(w io.Writer) error { return printFields(w, c.Fields()) }
 
 func printFields(w io.Writer, fields []Field) error {
 	for _, f := range fields {
-		text := strconv.Quote(f.Value.String())
-		if f.Secret {
-			text = `"(hidden)"`
-		}
-		if _, err := fmt.Fprintf(w, "%s: %s\n", f.Key(), text); err != nil {
+		if _, err := fmt.Fprintf(w, "%s: %s\n", f.Key(), strconv.Quote(f.Shown())); err != nil {
 			return err
 		}
 	}

@@ -29,8 +29,8 @@ func (c *Config) Check() error {
 	if err := c.checkBounds(); err != nil {
 		return err
 	}
-	if c.Data == "" {
-		return errors.New("data: no directory is named; the audit record needs one")
+	if err := c.checkData(); err != nil {
+		return err
 	}
 	if err := isDirectory("contracts", c.Contracts); err != nil {
 		return err
@@ -46,6 +46,17 @@ func (c *Config) Check() error {
 	return c.checkAudit()
 }
 
+// checkData reports what cannot be the data directory. One that is absent is made later.
+func (c *Config) checkData() error {
+	if c.Data == "" {
+		return errors.New("data: no directory is named; the audit record needs one")
+	}
+	if info, err := os.Stat(c.Data); err == nil && !info.IsDir() {
+		return fmt.Errorf("data: %s is a file; name a directory with --data", c.Data)
+	}
+	return nil
+}
+
 // maxIssuer bounds the name of the service in its tokens, in bytes.
 const maxIssuer = 256
 
@@ -57,8 +68,10 @@ func (c *Config) checkAudit() error {
 	switch {
 	case c.AuditStore != StoreSQLite && c.AuditStore != StorePostgres:
 		return fmt.Errorf("audit-store: %q is neither %s nor %s", c.AuditStore, StoreSQLite, StorePostgres)
-	case (c.AuditStore == StorePostgres) != (c.AuditDSN != ""):
-		return errors.New("audit-dsn: goes with audit-store: postgres, and is needed there")
+	case c.AuditStore == StorePostgres && c.AuditDSN == "":
+		return errors.New("audit-dsn: audit-store is postgres, and nothing says where the database is; set HALLMARK_AUDIT_DSN, or audit: {dsn: …} in the file")
+	case c.AuditStore != StorePostgres && c.AuditDSN != "":
+		return fmt.Errorf("audit-dsn: a database is named, and audit-store is %s; say --audit-store postgres, or name none", c.AuditStore)
 	case c.AuditStore == StorePostgres && c.Keys == "":
 		return errors.New("keys: replicas that share a database share their keys; name their directory, made by hallmark keys init")
 	case c.KeepEvents != 0 && c.KeepEvents < minKeepEvents:
@@ -102,14 +115,27 @@ func (c *Config) checkTLS() error {
 
 // checkBounds reports numbers that nothing can be served with.
 func (c *Config) checkBounds() error {
-	if c.ReloadEvery < 0 || c.DrainWait < 0 || c.DrainTimeout < 0 || c.MaxConnectionAge < 0 || c.AdmissionWait < 0 {
-		return errors.New("reload-every, drain-wait, drain-timeout, max-connection-age, admission-wait: must not be negative")
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{
+		{"reload-every", c.ReloadEvery},
+		{"drain-wait", c.DrainWait},
+		{"drain-timeout", c.DrainTimeout},
+		{"max-connection-age", c.MaxConnectionAge},
+		{"admission-wait", c.AdmissionWait},
+	} {
+		if d.value < 0 {
+			return fmt.Errorf("%s: must not be negative", d.name)
+		}
 	}
 	switch {
 	case c.MaxConnectionAgeGrace <= 0:
 		return errors.New("max-connection-age-grace: must be more than 0, or calls are cut off")
-	case c.MaxConnections < 1 || c.MaxInFlight < 1:
-		return errors.New("max-connections, max-in-flight: must be at least 1")
+	case c.MaxConnections < 1:
+		return errors.New("max-connections: must be at least 1")
+	case c.MaxInFlight < 1:
+		return errors.New("max-in-flight: must be at least 1")
 	case c.MaxInFlightBytes < MaxReceiveBytes:
 		return fmt.Errorf("max-in-flight-bytes: must be at least %d, the size of one request", MaxReceiveBytes)
 	case c.IdentityShare < 1 || c.IdentityShare > 100:
@@ -127,7 +153,7 @@ func isDirectory(field, dir string) error {
 		return fmt.Errorf("%s: %w; name the directory with --%s", field, err, field)
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("%s: %s is not a directory", field, dir)
+		return fmt.Errorf("%s: %s is not a directory; name the directory with --%s", field, dir, field)
 	}
 	return nil
 }

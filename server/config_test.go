@@ -164,4 +164,35 @@ func TestSecretsAreHidden(t *testing.T) {
 	if out.String() != "audit_dsn: \"(hidden)\"\n" {
 		t.Errorf("printed %q", &out)
 	}
+	secret = "" // nothing to hide, and good to know
+	out.Reset()
+	if err := printFields(&out, []Field{{Name: "audit-dsn", Secret: true, Value: textValue{&secret}}}); err != nil || out.String() != "audit_dsn: \"\"\n" {
+		t.Errorf("printed %q, %v", &out, err)
+	}
+}
+
+// What is refused is the one setting that is wrong, and the sentence says what to do.
+func TestCheckNamesTheSetting(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	write(t, file, "")
+	for want, change := range map[string]func(*Config){
+		"drain-wait: must not be negative":               func(c *Config) { c.DrainWait = -1 },
+		"admission-wait: must not be negative":           func(c *Config) { c.AdmissionWait = -1 },
+		"max-in-flight: must be at least 1":              func(c *Config) { c.MaxInFlight = 0 },
+		"max-connections: must be at least 1":            func(c *Config) { c.MaxConnections = 0 },
+		"data: " + file + " is a file; name a directory": func(c *Config) { c.Data = file },
+		"set HALLMARK_AUDIT_DSN":                         func(c *Config) { c.AuditStore = StorePostgres },
+		"say --audit-store postgres":                     func(c *Config) { c.AuditDSN = "postgres://u:hunter2@h/d" },
+	} {
+		c := DefaultConfig()
+		c.Contracts, c.Data = t.TempDir(), t.TempDir()
+		if err := c.Check(); err != nil {
+			t.Fatal(err)
+		}
+		change(&c)
+		err := c.Check()
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
 }

@@ -21,6 +21,14 @@ type followed struct {
 	fault        string // of that, on one line; "" where refusedSince is zero
 }
 
+// concern says what an operator should look at; "" where that is nothing.
+func (s *followed) concern() string {
+	if s.refusedSince.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("reload refused since %s, what served before goes on: %s", s.refusedSince.UTC().Format(time.RFC3339), s.fault)
+}
+
 // follower keeps something equal to the content of a few files, which count as one:
 // they are taken together or not at all. What decides is the content, since exchanged
 // links raise no event that one could trust.
@@ -111,17 +119,11 @@ func (f *follower) unchanged() {
 	}
 	f.refused = nil
 	f.status.Store(&followed{done: was.done, refused: was.refused})
-	f.log.Info(f.name + " is again what is served")
+	f.log.Info(f.name + ": the files hold again what is served")
 }
 
 // concern says what an operator should look at; "" where that is nothing.
-func (f *follower) concern() string {
-	s := f.status.Load()
-	if s.refusedSince.IsZero() {
-		return ""
-	}
-	return fmt.Sprintf("reload refused since %s, what served before goes on: %s", s.refusedSince.UTC().Format(time.RFC3339), s.fault)
-}
+func (f *follower) concern() string { return f.status.Load().concern() }
 
 // settled reads the files until a reading agrees with the one before it. pause lies
 // between readings. The error is ctx's, errFilesUnsettled, or one of reading.

@@ -265,7 +265,7 @@ func logCalls(log *slog.Logger) func(context.Context, string, func(context.Conte
 		}
 		log.LogAttrs(ctx, level, "call",
 			slog.String("method", method), slog.String("decision_id", decisionID(ctx)),
-			slog.String("code", status.Code(err).String()), slog.Duration("duration", time.Since(began)))
+			slog.String("code", status.Code(err).String()), slog.Float64("duration_seconds", time.Since(began).Seconds()))
 		return err
 	}
 }

@@ -30,7 +30,8 @@ type keyring struct {
 	log     *slog.Logger
 	clock   func() time.Time
 	current atomic.Pointer[gate.Tokens]
-	fault   atomic.Pointer[string] // of the last reading; nil after a good one
+	// status has the fault of the last reading, and the number of faults that were told.
+	status atomic.Pointer[followed]
 }
 
 // newKeyring reads all keys. Where the configuration names no directory of keys the data
@@ -38,6 +39,7 @@ type keyring struct {
 // keys, while replicas must share theirs and so are told where they are.
 func newKeyring(cfg Config, log *slog.Logger, clock func() time.Time) (*keyring, error) {
 	k := &keyring{cfg: cfg, log: log, clock: clock}
+	k.status.Store(&followed{})
 	if cfg.Keys == "" {
 		made, err := k.dir().Init(clock())
 		if err != nil {
@@ -48,11 +50,11 @@ func newKeyring(cfg Config, log *slog.Logger, clock func() time.Time) (*keyring,
 		}
 	}
 	tokens, err := k.read(gate.Tokens{})
-	if err == nil {
-		err = k.ready(tokens)
-	}
 	if err != nil {
 		return nil, err
+	}
+	if err := k.ready(tokens); err != nil {
+		return nil, fmt.Errorf("keys: %w", err)
 	}
 	k.current.Store(&tokens)
 	return k, nil
@@ -89,13 +91,25 @@ func (k *keyring) read(before gate.Tokens) (gate.Tokens, error) {
 	} else {
 		faults = append(faults, err)
 	}
-	return t, errors.Join(faults...)
+	return t, oneSentence(faults)
+}
+
+// oneSentence joins faults on one line; nil where there are none.
+func oneSentence(faults []error) error {
+	var said []string
+	for _, err := range faults {
+		said = append(said, strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	if said == nil {
+		return nil
+	}
+	return errors.New(strings.Join(said, "; "))
 }
 
 // ready refuses where some kind of token cannot be signed now.
 func (k *keyring) ready(t gate.Tokens) error {
 	if err := t.Keys.Ready(k.clock()); err != nil {
-		return fmt.Errorf("keys: %s: %w; see hallmark keys list, and hallmark keys rotate SET --lead 0s", k.dir(), err)
+		return fmt.Errorf("%s: %w; see hallmark keys list, and hallmark keys rotate SET --lead 0s", k.dir(), err)
 	}
 	return nil
 }
@@ -172,14 +186,20 @@ func (k *keyring) reload() {
 	if err == nil {
 		err = k.ready(t)
 	}
+	was := *k.status.Load()
 	if err == nil {
-		if k.fault.Swap(nil) != nil {
+		if was.fault != "" {
+			k.status.Store(&followed{refused: was.refused})
 			k.log.Info("keys are whole again")
 		}
 		return
 	}
-	text := oneLine(err.Error())
-	if was := k.fault.Swap(&text); was == nil || *was != text {
+	if text := oneLine(err.Error()); was.fault != text {
+		since := was.refusedSince
+		if since.IsZero() {
+			since = k.clock()
+		}
+		k.status.Store(&followed{refused: was.refused + 1, refusedSince: since, fault: text})
 		k.log.Error("keys are not whole; what cannot be read stays as it was read before", "cause", text)
 	}
 }
@@ -189,8 +209,8 @@ func (k *keyring) subsystem() subsystem {
 	s := subsystem{name: "keys", detail: "issuer " + k.cfg.Issuer}
 	if err := k.ready(k.tokens()); err != nil {
 		s.err = err
-	} else if fault := k.fault.Load(); fault != nil {
-		s.concern = *fault
+	} else {
+		s.concern = k.status.Load().concern()
 	}
 	return s
 }

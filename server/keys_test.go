@@ -157,8 +157,12 @@ func TestPartsOfKeysCountAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.reload()
-	if s := k.subsystem(); s.err != nil || !strings.Contains(s.concern, "approvers") || k.tokens().Approvers != was {
+	if s := k.subsystem(); s.err != nil || !strings.Contains(s.concern, "approvers") || k.tokens().Approvers != was ||
+		!strings.HasPrefix(s.concern, "reload refused since 2") {
 		t.Errorf("%v, %q", s.err, s.concern)
+	}
+	if now := *k.status.Load(); now.refused == 0 || now.refusedSince.IsZero() {
+		t.Errorf("not told: %+v", now)
 	}
 
 	// The other way round: keys that are gone stay in use, and approvers are taken.
@@ -172,7 +176,7 @@ func TestPartsOfKeysCountAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.reload()
-	if s := k.subsystem(); s.err != nil || !strings.Contains(s.concern, "keys init") || verify() != nil || k.tokens().Approvers == was {
+	if s := k.subsystem(); s.err != nil || strings.Count(s.concern, string(dir)) != 1 || !strings.Contains(s.concern, "keys init") || verify() != nil || k.tokens().Approvers == was {
 		t.Errorf("%v, %q", s.err, s.concern)
 	}
 }

@@ -28,7 +28,7 @@ var (
 	expiryDesc = prometheus.NewDesc("hallmark_tls_certificate_expiry_timestamp_seconds",
 		"When the server's certificate ends, in Unix time.", nil, nil)
 	filesDesc = prometheus.NewDesc("hallmark_files_reloads_total",
-		"Changes of files, by which (tls, identities) and what became of them: done or refused (what served before goes on).", []string{"files", "result"}, nil)
+		"Changes of files, by which (tls, identities, recipients, keys: those of tokens, approvers and issuers, of which refusals alone are counted) and what became of them: done or refused (what served before goes on).", []string{"files", "result"}, nil)
 	filesRefusedDesc = prometheus.NewDesc("hallmark_files_refused_since_timestamp_seconds",
 		"Since when what files hold is refused, in Unix time; 0 where it is what serves.", []string{"files"}, nil)
 )
@@ -36,8 +36,10 @@ var (
 // servingCollector reads the metrics of being called from their one source at each
 // scrape.
 type servingCollector struct {
-	access   access
-	listener *boundedListener
+	access     access
+	listener   *boundedListener
+	keys       *keyring
+	recipients *follower // nil where none are configured
 }
 
 // Describe implements [prometheus.Collector].
@@ -74,19 +76,26 @@ func (c servingCollector) Collect(out chan<- prometheus.Metric) {
 	for reason := range accessGranted {
 		send(counter, deniedDesc, float64(c.access.guard.denied[reason].Load()), reason.String())
 	}
-	if c.access.certificates == nil {
-		return
+	if c.access.certificates != nil {
+		send(counter, handshakesDesc, float64(c.access.certificates.failed.Load()))
+		send(gauge, expiryDesc, float64(c.access.certificates.expires().Unix()))
 	}
-	send(counter, handshakesDesc, float64(c.access.certificates.failed.Load()))
-	send(gauge, expiryDesc, float64(c.access.certificates.expires().Unix()))
-	for _, f := range c.access.followers() {
-		s := f.status.Load()
-		send(counter, filesDesc, float64(s.done), f.name, "done")
-		send(counter, filesDesc, float64(s.refused), f.name, "refused")
+	files := func(name string, s *followed) {
+		send(counter, filesDesc, float64(s.refused), name, "refused")
 		since := 0.0
 		if !s.refusedSince.IsZero() {
 			since = float64(s.refusedSince.Unix())
 		}
-		send(gauge, filesRefusedDesc, since, f.name)
+		send(gauge, filesRefusedDesc, since, name)
+	}
+	files("keys", c.keys.status.Load())
+	followers := c.access.followers()
+	if c.recipients != nil {
+		followers = append(followers, c.recipients)
+	}
+	for _, f := range followers {
+		s := f.status.Load()
+		send(counter, filesDesc, float64(s.done), f.name, "done")
+		files(f.name, s)
 	}
 }

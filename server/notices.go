@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/hallmark-gate/hallmark/audit/notice"
 )
@@ -16,9 +17,13 @@ func newNotices(cfg Config, deps Deps) (*notice.Notifier, error) {
 	if err != nil {
 		return nil, fmt.Errorf("notice-secret-file: %w", err)
 	}
-	n, err := notice.New(notice.Config{URL: cfg.NoticeURL, Secret: bytes.TrimSpace(secret)}, deps.Log, deps.Clock)
+	secret = bytes.TrimSpace(secret)
+	if len(secret) < notice.MinSecret {
+		return nil, fmt.Errorf("notice-secret-file: %s holds %d bytes, and a secret has at least %d; make one with: openssl rand -hex 32", cfg.NoticeSecretFile, len(secret), notice.MinSecret)
+	}
+	n, err := notice.New(notice.Config{URL: cfg.NoticeURL, Secret: secret}, deps.Log, deps.Clock)
 	if err != nil {
-		return nil, fmt.Errorf("notice-url: %w", err)
+		return nil, fmt.Errorf("notice-url: %s", strings.TrimPrefix(err.Error(), "notice: url: "))
 	}
 	return n, nil
 }

@@ -47,10 +47,11 @@ func newOriginals(cfg Config, keys receipt.Dir, deps Deps) (*originals, error) {
 	}
 	o.recipients, err = follow("recipients", []string{cfg.Recipients}, deps, func(contents [][]byte) error {
 		r, err := seal.ParseRecipients(contents[0])
-		if err == nil {
-			o.current.Store(&gate.Originals{Key: key, PerDay: base.PerDay, Recipients: r})
+		if err != nil { // the follower names the file's setting
+			return errors.New(cfg.Recipients + ": " + strings.TrimPrefix(err.Error(), "seal: recipients: "))
 		}
-		return err
+		o.current.Store(&gate.Originals{Key: key, PerDay: base.PerDay, Recipients: r})
+		return nil
 	})
 	return o, err
 }

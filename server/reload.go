@@ -222,7 +222,7 @@ func (r *reloader) done(set *gate.Set, began time.Time) {
 	r.refused = ""
 	r.status.Store(&Reloads{Serving: set.Digest(), LastDone: now, Done: was.Done + 1, Refused: was.Refused})
 	r.log.Info("contracts reloaded", "old_digest", was.Serving, "new_digest", set.Digest(),
-		"contracts", len(set.Tools()), "duration", now.Sub(began))
+		"contracts", len(set.Tools()), "duration_seconds", now.Sub(began).Seconds())
 }
 
 // refuse keeps the set that serves and says why. found is what was refused; digest is

@@ -219,6 +219,7 @@ func TestRotation(t *testing.T) {
 	for _, line := range []string{
 		`hallmark_files_reloads_total{files="tls",result="done"} 3`, `hallmark_files_reloads_total{files="identities",result="done"} 1`,
 		`hallmark_files_reloads_total{files="identities",result="refused"} 1`, `hallmark_files_refused_since_timestamp_seconds{files="tls"} 0`,
+		`hallmark_files_refused_since_timestamp_seconds{files="keys"} 0`, `hallmark_files_reloads_total{files="keys",result="refused"} 0`,
 		"hallmark_tls_certificate_expiry_timestamp_seconds 1.",
 	} {
 		if !strings.Contains(body, line) {

@@ -41,7 +41,7 @@ as() {
 	fi
 	local user=postgres
 	id "$user" >/dev/null 2>&1 || user=nobody
-	setpriv --reuid="$user" --regid="$(id -g "$user")" --clear-groups -- "$@"
+	(cd / && setpriv --reuid="$user" --regid="$(id -g "$user")" --clear-groups -- "$@") # it may not enter ours
 }
 
 # up starts the server of a directory.

@@ -34,9 +34,15 @@ const (
 	stepTimeout = time.Hour
 )
 
-// Migrated is what [Migrate] has done: the version of the schema before and after. 0 is a
-// database without tables.
-type Migrated struct{ From, To int64 }
+// Migrated is what [Migrate] has done.
+type Migrated struct {
+	// From and To are the version of the schema before and after; 0 is a database without
+	// tables.
+	From, To int64
+	// Renumbered counts the records that came from another server, by a dump, and were
+	// numbered anew.
+	Renumbered int64
+}
 
 // Migrate brings the schema of the database that dsn names to the version that this build
 // knows. Each step is one transaction; an advisory lock keeps out a second migration,
@@ -51,6 +57,9 @@ func Migrate(ctx context.Context, dsn string) (Migrated, error) {
 	}
 	config := pool.ConnConfig
 	done, err := migrate(ctx, config)
+	if e := new(pgconn.PgError); errors.As(err, &e) && e.Code == "42501" {
+		err = problem("the role may not make or change tables; name the owner of the tables in the DSN, not the service's role (SQLSTATE 42501)")
+	}
 	if err != nil {
 		return done, fmt.Errorf("audit/postgres: migrate %s: %w", place(config), failed(ctx, err))
 	}
@@ -92,7 +101,8 @@ func migrate(ctx context.Context, config *pgx.ConnConfig) (done Migrated, err er
 		return done, err
 	}
 	// Rows that another server numbered would be in nobody's past here.
-	_, err = c.Exec(ctx, `UPDATE events SET xid = '3' WHERE xid >= pg_snapshot_xmax(pg_current_snapshot())`)
+	tag, err := c.Exec(ctx, `UPDATE events SET xid = '3' WHERE xid >= pg_snapshot_xmax(pg_current_snapshot())`)
+	done.Renumbered = tag.RowsAffected()
 	return done, err
 }
 

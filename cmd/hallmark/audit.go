@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf16"
@@ -131,15 +134,23 @@ func (f *filterFlags) register(cmd *cobra.Command) {
 
 func (f *filterFlags) filter() (*hallmarkv1.EventFilter, error) {
 	filter := &hallmarkv1.EventFilter{Tool: f.tool, RequestId: f.request, SessionId: f.session, Rpc: f.rpc, Tenant: f.tenant}
-	code, err := enumFlag("failure", f.failure, "failure code; INVALID_RESPONSE", "FAILURE_CODE_", hallmarkv1.FailureCode_value)
+	switch f.rpc {
+	case "", "validate", "authorize", "redeem":
+	default:
+		return nil, fmt.Errorf("--rpc %q is none of validate, authorize, redeem", printable(f.rpc))
+	}
+	code, err := enumFlag("failure", f.failure, "FAILURE_CODE_", hallmarkv1.FailureCode_value)
 	if err != nil {
 		return nil, err
 	}
-	reason, err := enumFlag("reason", f.reason, "rejection reason; DUPLICATE_NAME", "REJECTION_REASON_", hallmarkv1.RejectionReason_value)
+	reason, err := enumFlag("reason", f.reason, "REJECTION_REASON_", hallmarkv1.RejectionReason_value)
 	if err != nil {
+		if hallmarkv1.ReasonCode_value["REASON_CODE_"+strings.ToUpper(f.reason)] != 0 {
+			return nil, fmt.Errorf("--reason %s is the reason of a decision, and only those of refused replies can be asked for; narrow with --decision", printable(f.reason))
+		}
 		return nil, err
 	}
-	decision, err := enumFlag("decision", f.decision, "decision; DENY", "DECISION_", hallmarkv1.Decision_value)
+	decision, err := enumFlag("decision", f.decision, "DECISION_", hallmarkv1.Decision_value)
 	if err != nil {
 		return nil, err
 	}
@@ -148,13 +159,23 @@ func (f *filterFlags) filter() (*hallmarkv1.EventFilter, error) {
 	return filter, nil
 }
 
-// enumFlag reads the short name of an enum's value; "" is none.
-func enumFlag(flag, word, one, prefix string, values map[string]int32) (int32, error) {
-	value := values[prefix+word]
+// enumFlag reads the short name of an enum's value, in upper or lower case; "" is none.
+func enumFlag(flag, word, prefix string, values map[string]int32) (int32, error) {
+	value := values[prefix+strings.ToUpper(word)]
 	if word != "" && value == 0 { // unspecified selects nothing, and would look like all
-		return 0, fmt.Errorf("--%s %q is no %s is one", flag, printable(word), one)
+		return 0, fmt.Errorf("--%s %q is none of %s", flag, printable(word), strings.Join(enumWords(prefix, values), ", "))
 	}
 	return value, nil
+}
+
+// enumWords are the short names of an enum's values, in the order of their numbers.
+func enumWords(prefix string, values map[string]int32) []string {
+	words := slices.SortedFunc(maps.Keys(values), func(a, b string) int { return cmp.Compare(values[a], values[b]) })
+	words = slices.DeleteFunc(words, func(name string) bool { return values[name] == 0 })
+	for i, name := range words {
+		words[i] = strings.TrimPrefix(name, prefix)
+	}
+	return words
 }
 
 // instant reads a duration before now, or an RFC 3339 time; "" is none.

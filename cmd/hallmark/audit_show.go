@@ -49,8 +49,9 @@ Exit codes: 0 shown, 1 there is no such decision for you, 2 no answer.`,
 			if out == "json" {
 				return printJSON(cmd.OutOrStdout(), e)
 			}
-			s := sheet{w: cmd.OutOrStdout(), paint: paletteFor(cmd.OutOrStdout(), os.Getenv), gone: originalGone(cmd, conn, e)}
-			s.event(e, at.addr)
+			s := sheet{w: cmd.OutOrStdout(), paint: paletteFor(cmd.OutOrStdout(), os.Getenv)}
+			s.until, s.gone = keptUntil(cmd, conn, e)
+			s.event(e, at)
 			return s.err
 		},
 	}
@@ -59,16 +60,19 @@ Exit codes: 0 shown, 1 there is no such decision for you, 2 no answer.`,
 	return cmd
 }
 
-// originalGone reports whether an original that was kept is not any more. Where nobody says
-// so, it is taken to be there.
-func originalGone(cmd *cobra.Command, conn *grpc.ClientConn, e *hallmarkv1.Event) bool {
+// keptUntil says until when an original is kept, which is the zero time where nobody says
+// so, and whether it is kept no more.
+func keptUntil(cmd *cobra.Command, conn *grpc.ClientConn, e *hallmarkv1.Event) (until time.Time, gone bool) {
 	if !e.GetOriginalKept() {
-		return false
+		return time.Time{}, false
 	}
 	ctx, cancel := call(cmd.Context())
 	defer cancel()
-	_, err := hallmarkv1.NewAuditServiceClient(conn).GetOriginal(ctx, &hallmarkv1.GetOriginalRequest{DecisionId: e.GetDecisionId()})
-	return status.Code(err) == codes.NotFound
+	reply, err := hallmarkv1.NewAuditServiceClient(conn).GetOriginal(ctx, &hallmarkv1.GetOriginalRequest{DecisionId: e.GetDecisionId()})
+	if err == nil && reply.GetKeptUntil().IsValid() {
+		until = reply.GetKeptUntil().AsTime()
+	}
+	return until, status.Code(err) == codes.NotFound
 }
 
 // checkID refuses what is no decision id before a service is asked for it.
@@ -107,7 +111,8 @@ func notFound(cmd *cobra.Command, addr string, err error, why string) error {
 type sheet struct {
 	w     io.Writer
 	paint palette
-	gone  bool // the original was kept and is not any more
+	until time.Time // when the original goes; zero: not known
+	gone  bool      // the original was kept and is not any more
 	err   error
 }
 
@@ -134,8 +139,8 @@ func (s *sheet) count(name string, n uint64, unit string) {
 	}
 }
 
-// event prints all of it. addr is the service's, for the commands that go on from there.
-func (s *sheet) event(e *hallmarkv1.Event, addr string) {
+// event prints all of it. at is the service, for the commands that go on from there.
+func (s *sheet) event(e *hallmarkv1.Event, at remote) {
 	s.print(s.paint.paint(tint(e), cell(verdict(e))) + "  " + cell(strings.TrimSpace(e.GetRpc()+" "+toolCell(e))))
 	s.member("decision", e.GetDecisionId())
 	s.member("at", e.GetAt().AsTime().Format(time.RFC3339Nano))
@@ -158,7 +163,7 @@ func (s *sheet) event(e *hallmarkv1.Event, addr string) {
 	if e.GetRpc() == "validate" {
 		s.reply(e)
 		s.agent(e)
-		s.original(e, addr)
+		s.original(e, at)
 	}
 	if len(e.GetSignals()) > 0 {
 		s.section("signals")
@@ -251,11 +256,19 @@ func (s *sheet) agent(e *hallmarkv1.Event) {
 	}
 }
 
+// overQuota is the signal of an original that was not kept for want of room.
+const overQuota = "original_over_quota"
+
 // original prints whether the original was kept, and what can be done with it.
-func (s *sheet) original(e *hallmarkv1.Event, addr string) {
+func (s *sheet) original(e *hallmarkv1.Event, at remote) {
 	s.section("original")
 	s.member("digest", e.GetRawDigest())
-	if !e.GetOriginalKept() {
+	switch {
+	case e.GetOriginalKept():
+	case e.GetSignals()[overQuota] > 0:
+		s.member("kept", "no; the caller had used up --originals-per-day of the service")
+		return
+	default:
 		s.member("kept", "no; see retention in the contract, and --recipients of the service")
 		return
 	}
@@ -263,13 +276,13 @@ func (s *sheet) original(e *hallmarkv1.Event, addr string) {
 		s.member("kept", "no more: it was sealed, and the time that the contract says is over, or it was removed")
 		return
 	}
-	at := ""
-	if addr != defaultAddr {
-		at = " --addr " + addr
+	kept := "sealed, for the time that the contract says"
+	if !s.until.IsZero() {
+		kept = "sealed, until " + s.until.Format(time.RFC3339)
 	}
-	s.member("kept", "sealed, for the time that the contract says")
-	s.member("open", "hallmark original open "+e.GetDecisionId()+" --identity KEY"+at)
-	s.member("replay", "hallmark validate --replay "+e.GetDecisionId()+" --identity KEY --contracts DIR"+at)
+	s.member("kept", kept)
+	s.member("open", "hallmark original open "+e.GetDecisionId()+" --identity KEY"+at.flags())
+	s.member("replay", "hallmark validate --replay "+e.GetDecisionId()+" --identity KEY --contracts DIR"+at.flags())
 }
 
 // reasonSentence says in a sentence what a reason of a decision means; "" for one that

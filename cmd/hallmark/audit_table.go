@@ -96,7 +96,7 @@ func (t *eventTable) header() error {
 // add keeps an event for flush.
 func (t *eventTable) add(e *hallmarkv1.Event) {
 	cells := []string{
-		e.GetAt().AsTime().Format("2006-01-02 15:04:05.000"), toolCell(e), verdict(e), reasonCell(e), placeCell(e),
+		e.GetAt().AsTime().Format("2006-01-02 15:04:05.000"), toolCell(e), verdictCell(e), reasonCell(e), placeCell(e),
 		e.GetDecisionId(), e.GetSessionId(),
 	}
 	for i := range cells {
@@ -159,6 +159,15 @@ func toolCell(e *hallmarkv1.Event) string {
 		return e.GetTool()
 	}
 	return fmt.Sprintf("%s v%d", e.GetTool(), e.GetContractVersion())
+}
+
+// verdictCell is what an event came to. A permit that was used up, or was not, is told from
+// the decision that gave it.
+func verdictCell(e *hallmarkv1.Event) string {
+	if e.GetRpc() == "redeem" {
+		return verdict(e) + " (redeem)"
+	}
+	return verdict(e)
 }
 
 // reasonCell is why, in one word: what refused a reply, or the first reason of a decision.

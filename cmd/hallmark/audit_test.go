@@ -61,7 +61,7 @@ func TestNothingActsOnTheTerminal(t *testing.T) {
 			t.Errorf("%q: a row of %d lines: %q", rpc, n, out.String())
 		}
 		s := sheet{w: &out}
-		s.event(e, wild)
+		s.event(e, remote{addr: wild, ca: wild})
 		if err := printJSON(&out, e); err != nil || s.err != nil {
 			t.Fatal(err, s.err)
 		}
@@ -191,5 +191,46 @@ func TestShowBytes(t *testing.T) {
 	}
 	if out.Len() > 9*maxShown || !strings.Contains(note.String(), "65536 of 1048576 bytes") || !strings.Contains(note.String(), "--out FILE") {
 		t.Errorf("%d bytes, %q", out.Len(), note.String())
+	}
+}
+
+// The commands that a sheet shows reach the service that was asked, as they stand there.
+func TestSheetShowsHowItWasReached(t *testing.T) {
+	var out bytes.Buffer
+	s := sheet{w: &out}
+	s.event(&hallmarkv1.Event{Rpc: "validate", DecisionId: "D", OriginalKept: true},
+		remote{addr: "[::1]:1", ca: "my ca.pem", cert: "it's.pem", key: "own.key", serverName: "h.example.test"})
+	const flags = ` --addr '[::1]:1' --ca 'my ca.pem' --cert 'it'\''s.pem' --key own.key --server-name h.example.test`
+	for _, want := range []string{
+		"hallmark original open D --identity KEY" + flags,
+		"hallmark validate --replay D --identity KEY --contracts DIR" + flags,
+	} {
+		if !strings.Contains(out.String(), want+"\n") {
+			t.Errorf("want %s in\n%s", want, out.String())
+		}
+	}
+	if got := (&remote{addr: defaultAddr}).flags(); got != "" {
+		t.Errorf("the usual service needs no flags: %q", got)
+	}
+}
+
+// A permit that was used up reads otherwise than the decision that gave it.
+func TestTableTellsRedeem(t *testing.T) {
+	for rpc, want := range map[string]string{"authorize": "ALLOW", "redeem": "ALLOW (redeem)"} {
+		if got := verdictCell(&hallmarkv1.Event{Rpc: rpc, Decision: hallmarkv1.Decision_DECISION_ALLOW}); got != want {
+			t.Errorf("%s: %q, want %q", rpc, got, want)
+		}
+	}
+}
+
+// Why an original is not kept is what the record says.
+func TestSheetSaysWhyNothingIsKept(t *testing.T) {
+	for signal, want := range map[string]string{"": "see retention", overQuota: "--originals-per-day"} {
+		var out bytes.Buffer
+		s := sheet{w: &out}
+		s.event(&hallmarkv1.Event{Rpc: "validate", Signals: map[string]uint64{signal: 1}}, remote{addr: defaultAddr})
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q: want %q in\n%s", signal, want, out.String())
+		}
 	}
 }

@@ -50,7 +50,14 @@ file (audit: {dsn: …}): that of --config, or hallmark.yaml where there is one.
 				return errors.New(printable(err.Error()))
 			}
 			if out == "json" {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(migrateLine{From: done.From, To: done.To})
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(migrateLine{From: done.From, To: done.To, Renumbered: done.Renumbered})
+			}
+			if done.Renumbered > 0 {
+				fmt.Fprintf(cmd.OutOrStdout(), "%d records came from another server and are numbered anew\n", done.Renumbered)
+			}
+			if done.From == done.To && done.Renumbered > 0 {
+				fmt.Fprintf(cmd.OutOrStdout(), "the tables have version %d, as they should\n", done.To)
+				return nil
 			}
 			if done.From == done.To {
 				fmt.Fprintf(cmd.OutOrStdout(), "nothing to do: the tables have version %d\n", done.To)
@@ -90,4 +97,6 @@ func findDSN(dsn *string, file string, flagGiven bool) error {
 type migrateLine struct {
 	From int64 `json:"from"`
 	To   int64 `json:"to"`
+	// Renumbered is left out where no record came from another server.
+	Renumbered int64 `json:"renumbered,omitempty"`
 }

@@ -6,7 +6,10 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,6 +47,9 @@ func (r *remote) registerAs(cmd *cobra.Command, addr, usage, cert, key string) {
 // dial connects to the service. A connection is only made by the first call. The error
 // says which flag cannot be used, and how to cure it.
 func (r *remote) dial(options ...grpc.DialOption) (*grpc.ClientConn, error) {
+	if err := checkAddr(r.addr); err != nil {
+		return nil, err
+	}
 	creds := insecure.NewCredentials()
 	if r.secured() {
 		config, err := r.tls()
@@ -59,6 +65,46 @@ func (r *remote) dial(options ...grpc.DialOption) (*grpc.ClientConn, error) {
 		return nil, fmt.Errorf("%s is no address; give host:port", printable(r.addr))
 	}
 	return conn, nil
+}
+
+// flags are what reaches the same service, for a command that a person pastes; each with
+// a space before it.
+func (r *remote) flags() string {
+	var b strings.Builder
+	for _, f := range []struct{ name, value, usual string }{
+		{"addr", r.addr, defaultAddr}, {"ca", r.ca, ""}, {"cert", r.cert, ""}, {"key", r.key, ""}, {"server-name", r.serverName, ""},
+	} {
+		if f.value != f.usual {
+			b.WriteString(" --" + f.name + " " + shellWord(f.value))
+		}
+	}
+	return b.String()
+}
+
+// shellWord is a word as a POSIX shell reads it.
+func shellWord(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/.:_-@%+=,", r)
+	}
+	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// checkAddr refuses an address that gRPC would take for something else: one without a port
+// would be asked at 443, and a URL be looked up as a name.
+func checkAddr(addr string) error {
+	if scheme, _, is := strings.Cut(addr, "://"); is && (scheme == "http" || scheme == "https") {
+		return fmt.Errorf("--addr %q is a URL; give host:port alone, and for TLS the flags --ca, --cert and --key", printable(addr))
+	}
+	if scheme, _, is := strings.Cut(addr, ":"); is && slices.Contains([]string{"dns", "unix", "passthrough"}, scheme) {
+		return nil // a target as gRPC names them, such as dns:///name:7443
+	}
+	if _, port, err := net.SplitHostPort(addr); err != nil || port == "" {
+		return fmt.Errorf("--addr %q names no port; give host:port, such as %s", printable(addr), defaultAddr)
+	}
+	return nil
 }
 
 // secured reports whether any flag asks for TLS.

@@ -82,10 +82,8 @@ Exit codes: 0 it was told to stop and did, 2 it could not serve, or the record n
 func settings(config server.Config) map[string]any {
 	all := make(map[string]any)
 	for _, f := range config.Fields() {
-		text := f.Value.String()
+		text := f.Shown()
 		switch kind := f.Value.Type(); {
-		case f.Secret:
-			all[f.Key()] = "(hidden)"
 		case kind == "bool" || kind == "int":
 			all[f.Key()] = json.RawMessage(text) // they read the same in Go and in JSON
 		default:
