@@ -46,8 +46,12 @@ func TestMigrateVersion1(t *testing.T) {
 	good := fmt.Sprintf(restOfVersion1, "d1")
 	writeVersion1(t, path, good, `{"caller":"c"}`, good, `{"caller":`, `[1]`, `{"arguments_digest":7,"caller":"c"}`,
 		`{"arguments_digest":"","caller":"c"}`, `{"arguments_digest":"\u003cd\u003e","caller":"c"}`)
-	for round := range 2 { // the second opening finds version 2
-		s := mustOpen(t, path, Options{})
+	for round := range 2 { // the second opening finds the newest version
+		var told [][2]int
+		s := mustOpen(t, path, Options{Migrated: func(from, to int) { told = append(told, [2]int{from, to}) }})
+		if want := [][2]int{{1, len(migrations)}}[:1-round]; !slices.Equal(told, want) {
+			t.Errorf("round %d: told of %v, want %v", round, told, want)
+		}
 		for n, want := range map[int]string{8: "d1", 7: "", 6: "d1", 3: "", 2: "", 1: "<d>"} {
 			got, err := s.Get(t.Context(), audit.AllTenants(), audittest.ID(n))
 			if err != nil || got.ArgumentsDigest != want || got.Delivered != "" || got.Caller == "" || got.Rejection.Reason != "DUPLICATE_NAME" {

@@ -77,6 +77,9 @@ func (s *Store) open(ctx context.Context) error {
 		if err := migrate(ctx, s.write); err != nil {
 			return err
 		}
+		if s.opts.Migrated != nil {
+			s.opts.Migrated(version, len(migrations))
+		}
 	}
 	const reading = "_pragma=query_only(1)"
 	if s.read, err = s.connect(s.opts.Readers+1, reading); err != nil {

@@ -88,6 +88,9 @@ type Options struct {
 	RetryEvery time.Duration
 	// BusyTimeout is DefaultBusyTimeout unless set, counted in whole milliseconds.
 	BusyTimeout time.Duration
+	// Migrated is called by [Open] once the schema was brought to version to: from 0 where
+	// the file is new. nil: nobody is told.
+	Migrated func(from, to int)
 
 	// wrap stands between the pools and SQLite in this package's tests; nil means
 	// nothing does.

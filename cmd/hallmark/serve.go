@@ -116,7 +116,7 @@ func serve(cmd *cobra.Command, config server.Config, unknown []string) error {
 	app, err := loaded(ctx, func() (*server.App, error) {
 		return server.New(config, server.Deps{
 			Loader:    loader,
-			OpenStore: openStore(config),
+			OpenStore: openStore(config, log),
 			Log:       log,
 			Getenv:    os.Getenv,
 			Ready:     cmd.OutOrStdout(),
@@ -154,11 +154,18 @@ func loaded(ctx context.Context, load func() (*server.App, error)) (app *server.
 const storeFile = "audit.db"
 
 // openStore opens the configured store.
-func openStore(config server.Config) func(context.Context, string) (audit.Store, error) {
+func openStore(config server.Config, log *slog.Logger) func(context.Context, string) (audit.Store, error) {
 	return func(ctx context.Context, dir string) (audit.Store, error) {
 		if config.AuditStore == server.StorePostgres {
 			return postgres.Open(ctx, config.AuditDSN, postgres.Options{})
 		}
-		return sqlite.Open(ctx, filepath.Join(dir, storeFile), sqlite.Options{})
+		path := filepath.Join(dir, storeFile)
+		return sqlite.Open(ctx, path, sqlite.Options{Migrated: func(from, to int) {
+			if from == 0 {
+				log.Info("a new record was begun; there was none in the data directory", "file", path)
+				return
+			}
+			log.Info("the record was brought to a newer schema; versions before cannot open it any more", "file", path, "from", from, "to", to)
+		}})
 	}
 }
