@@ -204,7 +204,7 @@ config() {
 	# What the example calls a default is one, but for what a fleet behind TLS needs.
 	expect "config: the example's other values are the defaults" test "$(diff <("$work/hallmark" serve --print-config --config /dev/null) \
 		<("$work/hallmark" serve --print-config --config deploy/hallmark.example.yaml) | sed -n 's/^> \([a-z_]*\):.*/\1/p' | sort | tr '\n' ' ')" = \
-		"audit_store contracts data identities keys listen ops_listen policies tls_cert tls_client_ca tls_key "
+		"audit_dsn audit_store contracts data identities keys listen ops_listen policies tls_cert tls_client_ca tls_key "
 	"$work/hallmark" serve --print-config --config /dev/null | cut -d: -f1 | sort >"$work/settings"
 	python || { skip "config: the example has every setting: no Python with venv and a package index"; return; }
 	$venv/bin/python -c '

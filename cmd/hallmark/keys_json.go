@@ -41,7 +41,7 @@ func (l rotateLine) print(w io.Writer, out output) error {
 	if out == "json" {
 		return printObject(w, l)
 	}
-	_, err := fmt.Fprintf(w, "%s: %s signs from %s; the keys before verify until %s\n",
+	_, err := fmt.Fprintf(w, "%s: %s signs from %s; those before it that are not revoked verify until %s\n",
 		l.Set, l.Kid, moment(l.SignsFrom), moment(l.OthersVerifyUntil))
 	return err
 }
