@@ -165,11 +165,20 @@ func pieceEnd(s string, size int) int {
 }
 
 // standsAlone reports whether what precedes offset i and what follows it can be
-// settled apart: nothing composes over it, and no keep-rule looks over it.
+// settled apart: nothing composes over it, and no keep-rule looks over it. A
+// character counts by what its decomposition begins with: a form of presentation
+// may begin with one that has no script of its own.
 func standsAlone(s string, i int) bool {
 	before, _ := utf8.DecodeLastRuneInString(s[:i])
 	after, _ := utf8.DecodeRuneInString(s[i:])
-	return !Removable(before) && !Removable(after) && !unicode.IsMark(after) && !passesScriptOn(after) &&
+	if Removable(before) || Removable(after) {
+		return false
+	}
+	properties := norm.NFKD.PropertiesString(s[i:])
+	if d := properties.Decomposition(); len(d) > 0 {
+		after, _ = utf8.DecodeRune(d)
+	}
+	return !unicode.IsMark(after) && !passesScriptOn(after) &&
 		!skinTone(after) && !isJamo(s[i:]) && norm.NFKC.PropertiesString(s[i:]).BoundaryBefore()
 }
 

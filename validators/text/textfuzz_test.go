@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -103,6 +104,40 @@ func TestPieces(t *testing.T) {
 		if more != (utf8.RuneCountInString(whole) > limit) && utf8.RuneCountInString(out) != limit || !more && out != whole {
 			t.Fatalf("seed %d: %.3000q in pieces of %d under %d\n got %+q %v\nwant %+q", seed, in, size, limit, out, more, whole)
 		}
+	}
+}
+
+// Wherever a text may be split before a character, both parts give what the whole gives,
+// whatever stands around it.
+func TestStandsAlone(t *testing.T) {
+	lefts := []string{"\u0648", "\u0915\u094d", "\u1820", "\u1112", "\U0001f468", "\U0001f3f4", "1", "a", "\u0648\u0640"}
+	rights := []string{"\u200c\u0648", "\u200d\u0937", "\u200d\U0001f469", "\ufe0f", "\ufe0f\u20e3", "\u180b", "\u1161", "\u0301", "\U000e0067\U000e007f"}
+	split := 0
+	for r := rune(0x80); r <= utf8.MaxRune; r++ {
+		p := norm.NFKD.PropertiesString(string(r))
+		if !utf8.ValidRune(r) || p.Decomposition() == nil && p.BoundaryBefore() && !unicode.IsMark(r) && !Removable(r) && !passesScriptOn(r) && !isJamo(string(r)) {
+			continue
+		}
+		for _, left := range lefts {
+			for _, right := range rights {
+				s := left + string(r) + right
+				if !standsAlone(s, len(left)) {
+					continue
+				}
+				split++
+				for _, form := range []norm.Form{norm.NFC, norm.NFKC} {
+					whole, _ := settle(s, form)
+					a, _ := settle(s[:len(left)], form)
+					b, _ := settle(s[len(left):], form)
+					if got, _ := settle(a+b, form); got != whole {
+						t.Errorf("%+q split before %U gives %+q, whole %+q", s, r, got, whole)
+					}
+				}
+			}
+		}
+	}
+	if split < 100_000 {
+		t.Errorf("only %d places to split", split)
 	}
 }
 
