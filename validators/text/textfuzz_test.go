@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -75,7 +74,7 @@ func checkText(t *testing.T, in string, profile Profile, maxChars int) {
 // B3, D10: cleaning as a whole is idempotent, bounded, normal, and leaves
 // nothing of a removed class.
 func TestRandomProcess(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := seedOf(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for range 20_000 {
 		checkText(t, randomLongText(rng), Profile(rng.IntN(2)), 1+rng.IntN(60))
@@ -87,7 +86,7 @@ func TestRandomProcess(t *testing.T) {
 
 // Long texts, which are cleaned in pieces, give what one piece gives.
 func TestPieces(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := seedOf(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for range 300 {
 		var b strings.Builder
