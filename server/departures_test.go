@@ -95,6 +95,43 @@ func TestRepliesThatAreNotTaken(t *testing.T) {
 	}
 }
 
+// Neither the time in which a request was read, nor one without room for replies that
+// lie there, takes from the other what a call may wait for room.
+func TestReadingIsNoWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := DefaultConfig()
+		cfg.MaxInFlight, cfg.AdmissionWait = 1, time.Second
+		l := newLanes(cfg, methodRights())
+		who := &identity{Caller: gate.Caller{Name: "agent"}}
+		begin := func() (*ticket, func(int, error) error) {
+			call := &ticket{lane: l.judged, who: who}
+			done, err := l.reading(context.WithValue(t.Context(), ticketKey{}, call))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return call, done
+		}
+		first, done := begin()
+		if err := done(1, nil); err != nil {
+			t.Fatal(err)
+		}
+		second, done := begin()
+		time.Sleep(5 * time.Second) // is read slowly
+		time.AfterFunc(800*time.Millisecond, func() { first.shrink(room{}) })
+		if err := done(1, nil); err != nil {
+			t.Errorf("after 0.8 of the second that it may wait: %v", err)
+		}
+		l.leaving.take(who, l.leaving.total)
+		_, done = begin()
+		time.AfterFunc(400*time.Millisecond, func() { l.leaving.release(who, l.leaving.total) })
+		time.AfterFunc(1200*time.Millisecond, func() { second.shrink(room{}) })
+		began := time.Now()
+		if err := done(1, nil); err == nil || time.Since(began) != time.Second {
+			t.Errorf("%v after %s, want a refusal after the second that both may take", err, time.Since(began))
+		}
+	})
+}
+
 // A reply counts until its client has taken it, has given the call up, or is gone.
 func TestRepliesLeave(t *testing.T) {
 	s := start(t)

@@ -125,10 +125,11 @@ func (l *lanes) reading(ctx context.Context) (done func(size int, err error) err
 		case !places.keep(place):
 			return noRoom("")
 		case t.lane != nil:
+			asked := time.Now() // what reading took is no waiting
 			if err := l.taken(ctx, t.who, waited); err != nil {
 				return err
 			}
-			return t.hold(ctx, room{1, int64(size)}, time.Since(began))
+			return t.hold(ctx, room{1, int64(size)}, waited+time.Since(asked))
 		case size > maxProbeBytes:
 			return errLargeProbe
 		}
@@ -139,11 +140,11 @@ func (l *lanes) reading(ctx context.Context) (done func(size int, err error) err
 // taken waits until the identity's clients have taken so much of what was sent to them
 // that more may be.
 func (l *lanes) taken(ctx context.Context, who *identity, waited time.Duration) error {
-	const any = 1
-	if err := l.leaving.acquire(ctx, who, room{bytes: any}, waited); err != nil {
+	least := room{bytes: 1}
+	if err := l.leaving.acquire(ctx, who, least, waited); err != nil {
 		return err
 	}
-	l.leaving.release(who, room{bytes: any})
+	l.leaving.release(who, least)
 	return nil
 }
 

@@ -88,6 +88,7 @@ func (l *boundedListener) Accept() (net.Conn, error) {
 	}
 }
 
+// bounded makes a connection that has a place, and counts what leaves on it.
 func (l *boundedListener) bounded(conn net.Conn) *boundedConn {
 	c := &boundedConn{Conn: conn, addr: conn.RemoteAddr()}
 	left := func() { l.open.Add(-1) }

@@ -15,10 +15,7 @@ const storeEvery = time.Second
 // can again, until the returned function is called: calls that fail say it too, but a
 // replica that is out of balancing has none.
 func startStoreLog(store audit.Store, every time.Duration, clock func() time.Time, log *slog.Logger) (stop func(context.Context) error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
+	return beside(func(ctx context.Context) {
 		var lost time.Time // zero while it is there
 		for sleep(ctx, every) == nil {
 			err := store.Ready(ctx)
@@ -33,14 +30,5 @@ func startStoreLog(store audit.Store, every time.Duration, clock func() time.Tim
 				lost = time.Time{}
 			}
 		}
-	}()
-	return func(stopping context.Context) error {
-		cancel()
-		select {
-		case <-ended:
-			return nil
-		case <-stopping.Done():
-			return stopping.Err()
-		}
-	}
+	}, "the store is still being looked at")
 }
